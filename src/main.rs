@@ -1,0 +1,3 @@
+//! The binary: argv in, exit status out. Everything else is in the library.
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! What the operating system is asked for: signals, processes, files, clocks, the environment.
+//!
+//! The only place with `unsafe` code. Everything above works with the safe types of this module.
+
+pub mod cancel;
+pub mod env;
+
+pub use cancel::{CancelToken, Canceller};
+pub use env::Env;
