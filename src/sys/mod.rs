@@ -3,8 +3,12 @@
 //! The only place with `unsafe` code. Everything above works with the safe types of this module.
 
 pub mod cancel;
+pub mod clock;
 pub mod env;
 pub mod fs;
+pub mod poll;
+mod procfs;
+pub mod signal;
 
 pub use cancel::{CancelToken, Canceller};
 pub use env::Env;
