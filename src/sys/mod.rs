@@ -4,6 +4,7 @@
 
 pub mod cancel;
 pub mod env;
+pub mod fs;
 
 pub use cancel::{CancelToken, Canceller};
 pub use env::Env;
