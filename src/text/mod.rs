@@ -1,1 +1,14 @@
-//! text
+//! Text as such: cleaning, cutting, measuring, comparing, and writing it as JSON.
+//!
+//! Pure functions without I/O. Nothing here knows a tool, a provider or a terminal.
+
+mod clip;
+mod diff;
+pub mod json;
+mod sanitize;
+mod width;
+
+pub use clip::{clip_bytes, clip_chars, clip_start, floor_char};
+pub use diff::diff_rows;
+pub use sanitize::{one_line, sanitize};
+pub use width::{clip_columns, width};
