@@ -71,13 +71,10 @@ fn listen<T: Copy + Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(move || {
         let mut wakes = [0; 64];
         while matches!(reader.read(&mut wakes), Ok(1..)) {
-            let raised = flags
+            let mut raised = flags
                 .iter()
                 .filter(|(flag, _)| flag.swap(false, Ordering::AcqRel));
-            if !raised
-                .map(|(_, message)| deliver(*message))
-                .all(|open| open)
-            {
+            if !raised.all(|(_, message)| deliver(*message)) {
                 break;
             }
         }
