@@ -5,6 +5,8 @@
 pub mod cancel;
 pub mod env;
 pub mod fs;
+pub mod stage;
 
 pub use cancel::{CancelToken, Canceller};
 pub use env::Env;
+pub use stage::Stage;
