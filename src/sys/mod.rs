@@ -10,6 +10,8 @@ pub mod poll;
 pub mod process;
 mod procfs;
 pub mod signal;
+pub mod stage;
 
 pub use cancel::{CancelToken, Canceller};
 pub use env::Env;
+pub use stage::Stage;

@@ -1,0 +1,179 @@
+//! What the tools of one session share.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::files::{PathLock, Seen, lock};
+use super::publish::Target;
+use super::results::KeptResults;
+use super::undo::{Before, Change, UndoList};
+use crate::chat::ToolResult;
+use crate::error::io_text;
+use crate::sys::Env;
+use crate::sys::cancel::cancel_pair;
+
+/// Workspace, file observations, kept results and changes of one session.
+#[derive(Debug)]
+pub struct Runtime {
+    /// Where relative paths start.
+    pub(super) workspace: PathBuf,
+    /// The environment of commands, without provider keys.
+    pub(super) env: Env,
+    /// The files as they were last seen.
+    pub(super) seen: Seen,
+    /// Results too long for the model. The agent puts them here after its hooks.
+    pub results: KeptResults,
+    undo: Mutex<UndoList>,
+}
+
+impl Runtime {
+    /// The tools of a new session. `env` is what commands get: provider keys are out of it.
+    pub fn new(workspace: PathBuf, env: Env) -> Self {
+        Self {
+            workspace,
+            env,
+            seen: Seen::default(),
+            results: KeptResults::default(),
+            undo: Mutex::default(),
+        }
+    }
+
+    /// Where relative paths start.
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// A path as a model writes it, made absolute.
+    pub(super) fn resolve(&self, path: &str) -> PathBuf {
+        self.workspace.join(path)
+    }
+
+    /// Writes `bytes` to `target`, notes the new state, and remembers what was there before.
+    pub(super) fn publish(
+        &self,
+        path_lock: &PathLock,
+        target: &Target,
+        shown: &str,
+        bytes: &[u8],
+        before: Before,
+    ) -> Result<(), ToolResult> {
+        let stamp = target
+            .publish(bytes, shown, &self.scratch())
+            .map_err(ToolResult::failed)?;
+        self.seen.note(path_lock.key(), stamp);
+        let path = path_lock.key().to_owned();
+        lock(&self.undo).push(Change {
+            path,
+            shown: shown.to_owned(),
+            before,
+        });
+        Ok(())
+    }
+
+    /// Takes back the newest change of `write` or `edit` and says what was done. A change that
+    /// cannot be taken back now, because the file is not as e left it, stays the newest.
+    pub fn undo(&self) -> Result<String, String> {
+        let Some(change) = lock(&self.undo).pop() else {
+            return Err("there is nothing to undo".to_owned());
+        };
+        let shown = &change.shown;
+        if change.before == Before::TooLarge {
+            return Err(format!(
+                "`{shown}` was too large to keep its old content, so that change stays; the next \
+                 undo goes to the one before"
+            ));
+        }
+        let done = self.revert(&change);
+        if done.is_err() {
+            lock(&self.undo).push(change);
+        }
+        done
+    }
+
+    fn revert(&self, change: &Change) -> Result<String, String> {
+        let Change {
+            path,
+            shown,
+            before,
+        } = change;
+        // Undo runs between turns, when no call can hold the path for long.
+        let (_canceller, token) = cancel_pair();
+        let path_lock =
+            PathLock::acquire(path, shown, &token).map_err(|failure| failure.content)?;
+        let target = Target::open(path, shown)?;
+        let seen = self.seen.check(path_lock.key(), target.stamp(), shown);
+        seen.map_err(|_| format!("`{shown}` changed since, so it was left alone"))?;
+        match (before, target) {
+            (Before::Bytes(bytes), target) => {
+                let stamp = target.publish(bytes, shown, &self.scratch())?;
+                self.seen.note(path_lock.key(), stamp);
+                Ok(format!("restored `{shown}`"))
+            }
+            (_, Target::Missing(_)) => Ok(format!("`{shown}` is gone already")),
+            (_, Target::Existing(_)) => match std::fs::remove_file(path) {
+                Ok(()) => Ok(format!("removed `{shown}`, which had been created")),
+                Err(error) => Err(format!("`{shown}`: {}", io_text(&error))),
+            },
+        }
+    }
+
+    /// A directory for short-lived copies.
+    fn scratch(&self) -> PathBuf {
+        self.env
+            .path("TMPDIR")
+            .unwrap_or_else(|| PathBuf::from("/tmp"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tools::testing::Bench;
+    use crate::tools::undo;
+
+    #[test]
+    fn undo_goes_back_step_by_step() {
+        let bench = Bench::new();
+        bench.put("f", b"one\r\n");
+        bench.run(
+            "edit",
+            r#"{"path":"f","old_string":"one","new_string":"two"}"#,
+        );
+        bench.run("write", r#"{"path":"f","content":"three"}"#);
+        bench.run("write", r#"{"path":"d/new","content":"x"}"#);
+        let runtime = bench.runtime();
+        assert_eq!(
+            runtime.undo().unwrap(),
+            "removed `d/new`, which had been created"
+        );
+        assert!(!bench.path("d/new").exists());
+        assert_eq!(runtime.undo().unwrap(), "restored `f`");
+        assert_eq!(bench.read("f"), b"two\r\n");
+        assert_eq!(runtime.undo().unwrap(), "restored `f`");
+        assert_eq!(bench.read("f"), b"one\r\n");
+        assert_eq!(runtime.undo().unwrap_err(), "there is nothing to undo");
+        let result = bench.run("write", r#"{"path":"f","content":"after"}"#);
+        assert_eq!(result.summary, "+1 -1");
+    }
+
+    #[test]
+    fn a_failed_undo_stays_and_a_large_change_says_so() {
+        let bench = Bench::new();
+        bench.put("f", b"one");
+        bench.run("write", r#"{"path":"f","content":"two"}"#);
+        bench.put("f", b"theirs");
+        for _ in 0..2 {
+            let error = bench.runtime().undo().unwrap_err();
+            assert!(error.contains("changed since"), "{error}");
+        }
+        bench.put("g", &vec![b'x'; undo::MAX_BYTES as usize + 1]);
+        bench.run("write", r#"{"path":"g","content":"small"}"#);
+        assert!(bench.runtime().undo().unwrap_err().contains("too large"));
+        assert!(
+            bench
+                .runtime()
+                .undo()
+                .unwrap_err()
+                .contains("changed since")
+        );
+    }
+}
