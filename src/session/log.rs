@@ -1,7 +1,5 @@
-//! The one writer of a log: appends whole records, and keeps what could not be written until it
-//! can be.
+//! The one writer of a log: locks it, appends whole records, and mends its end on opening.
 
-use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
@@ -11,11 +9,10 @@ use serde_json::{Value, json};
 
 use super::load::{self, Loaded, Tail, open_regular};
 use super::lock;
-use super::record::{FORMAT_VERSION, Header, Record, new_id};
+use super::record::{FORMAT_VERSION, Header, Record};
 use crate::config::Home;
 use crate::config::home::{create_private_dir, path_key};
 use crate::error::{Error, Result};
-use crate::sys::clock::now_ms;
 
 /// What a new log is about.
 #[derive(Clone, Debug)]
@@ -23,31 +20,18 @@ pub struct LogSpec {
     /// The home that holds it.
     pub home: Home,
     /// The canonical workspace.
-    pub cwd: PathBuf,
+    pub workspace: PathBuf,
+    /// The session's id.
+    pub id: String,
+    /// When the session began, in Unix milliseconds.
+    pub created: u64,
     /// The slug of the model at the start.
     pub model: String,
 }
 
-/// A session log that this process writes.
+/// A session log that this process writes. Its lock lasts as long as this value.
 #[derive(Debug)]
 pub struct Log {
-    id: String,
-    stage: Stage,
-    /// Records that wait for the file, oldest first: it is not there before the first message,
-    /// or the disk is full. They share their messages with the history in memory.
-    unsaved: VecDeque<Record>,
-}
-
-#[derive(Debug)]
-enum Stage {
-    /// There is no file yet.
-    Planned(LogSpec),
-    /// There is one, and it is locked.
-    Open(Open),
-}
-
-#[derive(Debug)]
-struct Open {
     path: PathBuf,
     lines: Lines,
     /// Diagnostics of provider failures, opened at the first one.
@@ -56,25 +40,55 @@ struct Open {
 }
 
 impl Log {
-    /// A log that comes into being with its first message. No I/O happens here.
-    pub fn create(spec: LogSpec) -> Self {
-        Self {
-            id: new_id(),
-            stage: Stage::Planned(spec),
-            unsaved: VecDeque::new(),
+    /// Creates a log with its header and nothing else. A failure leaves no file behind.
+    pub fn create(spec: &LogSpec) -> Result<Self> {
+        let sessions = spec.home.ensure()?.join("sessions");
+        let dir = sessions.join(path_key(&spec.workspace));
+        for dir in [&sessions, &dir] {
+            create_private_dir(dir, false).map_err(|error| write_error(dir, error))?;
+        }
+        let path = dir.join(format!("{}_{}.jsonl", spec.created, spec.id));
+        let lock = lock::acquire(&path)?;
+        let header = Record::Session(Header {
+            format_version: FORMAT_VERSION,
+            id: spec.id.clone(),
+            cwd: spec.workspace.to_string_lossy().into_owned(),
+            created: spec.created,
+            model: spec.model.clone(),
+        });
+        let mut options = OpenOptions::new();
+        options.append(true).create_new(true).mode(0o600);
+        let failed = |error| write_error(&path, error);
+        let file = options.open(&path).map_err(failed)?;
+        let lines = Lines::new(file).and_then(|mut lines| {
+            lines.append(&header.to_line())?;
+            Ok(lines)
+        });
+        match lines {
+            Ok(lines) => Ok(Self {
+                path,
+                lines,
+                failures: None,
+                _lock: lock,
+            }),
+            Err(error) => {
+                // Nobody can know this session yet: leave nothing of it.
+                let _ = fs::remove_file(&path);
+                let _ = fs::remove_file(path.with_extension("lock"));
+                Err(failed(error))
+            }
         }
     }
 
     /// Opens an existing log for writing: locks it, makes it private, mends its end, loads it.
     pub fn reopen(home: &Home, path: &Path) -> Result<(Self, Loaded)> {
-        // One file has one lock, whatever name it was reached by.
-        let canonical = path.canonicalize();
         let named = |error: Error| error.context(format!("cannot open `{}`", path.display()));
-        let path = canonical.map_err(|error| named(error.into()))?;
+        // One file has one lock, whatever name it was reached by.
+        let path = path.canonicalize().map_err(|error| named(error.into()))?;
         let lock = lock::acquire(&path)?;
         // A home that cannot be made private is no reason to leave a session unsaved.
         let _ = home.ensure();
-        let open = || -> Result<(Self, Loaded)> {
+        let open = || {
             let file = open_regular(&path, OpenOptions::new().read(true).append(true))?;
             let (loaded, tail) = load::read(&file, &path)?;
             make_private(&file)?;
@@ -83,127 +97,42 @@ impl Log {
                 Tail::Unterminated => (&file).write_all(b"\n")?,
                 Tail::Torn(offset) => file.set_len(offset)?,
             }
-            let log = Self {
-                id: loaded.header.id.clone(),
-                stage: Stage::Open(Open {
-                    lines: Lines::new(file)?,
-                    path: path.clone(),
-                    failures: None,
-                    _lock: lock,
-                }),
-                unsaved: VecDeque::new(),
-            };
-            Ok((log, loaded))
+            Ok((Lines::new(file)?, loaded))
         };
-        open().map_err(named)
-    }
-
-    /// The session's id, which survives a resume.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// The file, once there is one.
-    pub fn path(&self) -> Option<&Path> {
-        match &self.stage {
-            Stage::Planned(_) => None,
-            Stage::Open(open) => Some(&open.path),
-        }
-    }
-
-    /// Appends a record, after those that could not be written before. On an error it is kept and
-    /// written with a later one, so that the tree has no holes; the file holds whole records only.
-    pub fn append(&mut self, record: Record) -> Result<()> {
-        self.unsaved.push_back(record);
-        self.save()
-    }
-
-    /// Appends the diagnostics of a provider failure to the sidecar. Without a log there is none.
-    pub fn append_failure(&mut self, parent: Option<&str>, details: &Value) -> Result<()> {
-        let Stage::Open(open) = &mut self.stage else {
-            return Ok(());
-        };
-        let path = open.path.with_extension("errors.jsonl");
-        let line = json!({"format_version": 1, "parent": parent, "details": details});
-        let lines = match &mut open.failures {
-            Some(lines) => lines,
-            none => none.insert(open_sidecar(&path).map_err(|e| write_error(&path, e))?),
-        };
-        lines
-            .append(format!("{line}\n").as_bytes())
-            .map_err(|error| write_error(&path, error))
-    }
-
-    fn save(&mut self) -> Result<()> {
-        // A name alone is no reason to create a file.
-        let planned = matches!(self.stage, Stage::Planned(_));
-        if planned && self.unsaved.iter().all(|record| record.id().is_none()) {
-            return Ok(());
-        }
-        if let Stage::Planned(spec) = &self.stage {
-            self.stage = Stage::Open(create(spec, &self.id)?);
-        }
-        let Stage::Open(open) = &mut self.stage else {
-            return Ok(());
-        };
-        while let Some(record) = self.unsaved.front() {
-            open.lines
-                .append(&record.to_line())
-                .map_err(|error| write_error(&open.path, error))?;
-            self.unsaved.pop_front();
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Log {
-    /// A last chance for what waits: there may be room on the disk by now.
-    fn drop(&mut self) {
-        if !self.unsaved.is_empty() {
-            let _ = self.save();
-        }
-    }
-}
-
-fn create(spec: &LogSpec, id: &str) -> Result<Open> {
-    let created = now_ms();
-    let dir = spec.home.ensure()?.join("sessions");
-    let dir = [dir.clone(), dir.join(path_key(&spec.cwd))];
-    for dir in &dir {
-        create_private_dir(dir, false).map_err(|error| write_error(dir, error))?;
-    }
-    let path = dir[1].join(format!("{created}_{id}.jsonl"));
-    let lock = lock::acquire(&path)?;
-    let header = Record::Session(Header {
-        format_version: FORMAT_VERSION,
-        id: id.into(),
-        cwd: spec.cwd.to_string_lossy().into_owned(),
-        created,
-        model: spec.model.clone(),
-    });
-    let begin = || {
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)?;
-        let mut lines = Lines::new(file)?;
-        lines.append(&header.to_line())?;
-        Ok(lines)
-    };
-    match begin() {
-        Ok(lines) => Ok(Open {
+        let (lines, loaded) = open().map_err(named)?;
+        let log = Self {
             path,
             lines,
             failures: None,
             _lock: lock,
-        }),
-        Err(error) => {
-            // Nobody can know this session yet: leave nothing of it.
-            let _ = fs::remove_file(&path);
-            let _ = fs::remove_file(path.with_extension("lock"));
-            Err(write_error(&path, error))
-        }
+        };
+        Ok((log, loaded))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends a record. On an error the file holds whole records only, and the same record may
+    /// be tried again later.
+    pub fn append(&mut self, record: &Record) -> Result<()> {
+        let written = self.lines.append(&record.to_line());
+        written.map_err(|error| write_error(&self.path, error))
+    }
+
+    /// Appends the diagnostics of a provider failure to the sidecar.
+    pub fn append_failure(&mut self, parent: Option<&str>, details: &Value) -> Result<()> {
+        let path = self.path.with_extension("errors.jsonl");
+        let line = json!({"format_version": 1, "parent": parent, "details": details});
+        let mut write = || {
+            let lines = match &mut self.failures {
+                Some(lines) => lines,
+                none => none.insert(open_sidecar(&path)?),
+            };
+            lines.append(format!("{line}\n").as_bytes())
+        };
+        write().map_err(|error| write_error(&path, error))
     }
 }
 
@@ -271,10 +200,15 @@ impl Lines {
                 Ok(())
             }
             Err(error) => {
-                self.retired = self.file.set_len(self.len).is_err();
+                self.take_back();
                 Err(error)
             }
         }
+    }
+
+    /// Removes a piece of a line that a failed write left.
+    fn take_back(&mut self) {
+        self.retired = self.file.set_len(self.len).is_err();
     }
 }
 

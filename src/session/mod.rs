@@ -14,4 +14,4 @@ mod wire;
 
 pub use load::{Entry, Loaded, load};
 pub use log::{Log, LogSpec};
-pub use record::{Envelope, Header, Purpose, Record, message_to_json, new_id, summary_message};
+pub use record::{Envelope, Header, Purpose, Record, message_to_json, summary_message};

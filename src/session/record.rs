@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::wire::{Line, MessageLine};
 use crate::chat::{Message, Usage};
-use crate::sys::clock::now_ms;
 
 /// The version written into new logs, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 3;
@@ -50,7 +49,10 @@ pub enum Record {
         response: Option<Envelope>,
     },
     /// A billed reply without a message.
-    Response(Envelope),
+    Response {
+        /// What it cost.
+        response: Envelope,
+    },
     /// The display name from here on; blank for none.
     Name(String),
 }
@@ -97,11 +99,6 @@ pub enum Purpose {
     Compaction,
 }
 
-/// A fresh id for a record, a response or a session: sortable by time.
-pub fn new_id() -> String {
-    uuid::Uuid::now_v7().to_string()
-}
-
 /// The message that stands for the summarised part of a conversation.
 pub fn summary_message(summary: &str) -> Message {
     Message::internal(format!(
@@ -116,46 +113,6 @@ pub fn message_to_json(message: &Message) -> Value {
 }
 
 impl Record {
-    /// A message record that follows `parent`, with a fresh id and the time of now.
-    pub fn message(
-        parent: Option<&str>,
-        message: Arc<Message>,
-        response: Option<Envelope>,
-    ) -> Self {
-        Record::Message {
-            id: new_id(),
-            parent: parent.map(String::from),
-            timestamp: now_ms(),
-            response,
-            message,
-        }
-    }
-
-    /// A compact record that follows `parent`, with a fresh id and the time of now.
-    pub fn compact(
-        parent: Option<&str>,
-        summary: String,
-        first_kept: Option<String>,
-        response: Option<Envelope>,
-    ) -> Self {
-        Record::Compact {
-            id: new_id(),
-            parent: parent.map(String::from),
-            timestamp: now_ms(),
-            summary,
-            first_kept,
-            response,
-        }
-    }
-
-    /// The id, when the record is a node of the tree.
-    pub fn id(&self) -> Option<&str> {
-        match self {
-            Record::Message { id, .. } | Record::Compact { id, .. } => Some(id),
-            Record::Session(_) | Record::Response(_) | Record::Name(_) => None,
-        }
-    }
-
     /// The line that stands for it in the file, with its newline.
     pub fn to_line(&self) -> Vec<u8> {
         // Strings, numbers and string keys into memory: this cannot fail.
@@ -208,7 +165,9 @@ impl Record {
                 first_kept: first_kept.map(Cow::into_owned),
                 response: response.map(Envelope::from),
             }),
-            Line::Response { response } => Some(Record::Response(response.into())),
+            Line::Response { response } => Some(Record::Response {
+                response: response.into(),
+            }),
             Line::Name { name } => Some(Record::Name(name.into_owned())),
             Line::Unknown => None,
         })
@@ -277,24 +236,30 @@ mod tests {
                 created: 1,
                 model: "p/m".into(),
             }),
-            Record::Response(envelope(None)),
+            Record::Response {
+                response: envelope(None),
+            },
             Record::Name("é".into()),
-            Record::compact(
-                Some("a"),
-                "sum".into(),
-                None,
-                Some(envelope(Some(Usage {
+            Record::Compact {
+                id: "k".into(),
+                parent: Some("a".into()),
+                timestamp: 3,
+                summary: "sum".into(),
+                first_kept: None,
+                response: Some(envelope(Some(Usage {
                     input: u64::MAX,
                     ..Usage::default()
                 }))),
-            ),
+            },
         ];
         for message in messages() {
-            records.push(Record::message(
-                None,
-                Arc::new(message),
-                Some(envelope(None)),
-            ));
+            records.push(Record::Message {
+                id: "m".into(),
+                parent: None,
+                timestamp: 4,
+                response: Some(envelope(None)),
+                message: Arc::new(message),
+            });
         }
         for record in records {
             let line = String::from_utf8(record.to_line()).unwrap();

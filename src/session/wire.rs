@@ -163,7 +163,7 @@ impl<'a> From<&'a Record> for Line<'a> {
                 first_kept: text(first_kept),
                 response: response.as_ref().map(EnvelopeLine::from),
             },
-            Record::Response(response) => Line::Response {
+            Record::Response { response } => Line::Response {
                 response: response.into(),
             },
             Record::Name(name) => Line::Name {

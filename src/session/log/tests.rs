@@ -17,25 +17,33 @@ fn fixture() -> Fixture {
 }
 
 impl Fixture {
-    fn log(&self) -> Log {
-        Log::create(LogSpec {
+    fn spec(&self, id: &str) -> LogSpec {
+        LogSpec {
             home: self.home.clone(),
-            cwd: "/srv/app".into(),
+            workspace: "/srv/app".into(),
+            id: id.into(),
+            created: 7,
             model: "p/m".into(),
-        })
+        }
+    }
+
+    fn log(&self) -> Log {
+        Log::create(&self.spec("s1")).unwrap()
     }
 }
 
-fn record(parent: Option<&str>, text: &str) -> Record {
-    Record::message(parent, Arc::new(Message::user(text)), None)
-}
-
-/// Appends a chain of messages and returns the last id.
+/// Appends a chain of messages, each with its text as its id, and returns the last id.
 fn chain(log: &mut Log, mut head: Option<String>, texts: &[&str]) -> Option<String> {
     for text in texts {
-        let record = record(head.as_deref(), text);
-        head = record.id().map(String::from);
-        log.append(record).unwrap();
+        let id = Some(text.to_string());
+        log.append(&Record::Message {
+            id: text.to_string(),
+            parent: std::mem::replace(&mut head, id),
+            timestamp: 1,
+            response: None,
+            message: Arc::new(Message::user(*text)),
+        })
+        .unwrap();
     }
     head
 }
@@ -56,20 +64,16 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn the_first_message_creates_a_private_log() {
+fn a_new_log_is_private_and_named_after_its_session() {
     let f = fixture();
     let mut log = f.log();
-    log.append(Record::Name("early".into())).unwrap();
-    assert!(log.path().is_none());
-    assert!(!f.home.dir().unwrap().exists());
-
     let head = chain(&mut log, None, &["one", "two"]);
-    let path = log.path().unwrap().to_owned();
-    assert!(
-        path.to_str()
-            .unwrap()
-            .ends_with(&format!("_{}.jsonl", log.id()))
-    );
+    log.append(&Record::Name("label".into())).unwrap();
+    let path = log.path().to_owned();
+    assert!(path.ends_with(format!(
+        "sessions/{}/7_s1.jsonl",
+        path_key(Path::new("/srv/app"))
+    )));
     for (path, expected) in [
         (path.as_path(), 0o600),
         (&path.with_extension("lock"), 0o600),
@@ -82,20 +86,30 @@ fn the_first_message_creates_a_private_log() {
     let loaded = load(&path).unwrap();
     assert_eq!(texts(&loaded), ["one", "two"]);
     assert_eq!(loaded.head, head);
-    assert_eq!(loaded.name.as_deref(), Some("early"));
+    assert_eq!(loaded.name.as_deref(), Some("label"));
+    let header = &loaded.header;
     assert_eq!(
-        (loaded.header.id.as_str(), loaded.header.cwd.as_str()),
-        (log.id(), "/srv/app")
+        (header.id.as_str(), header.cwd.as_str(), header.created),
+        ("s1", "/srv/app", 7)
     );
 }
 
 #[test]
-fn an_empty_session_leaves_nothing() {
+fn a_log_is_never_created_over_another() {
     let f = fixture();
-    let mut log = f.log();
-    log.append(Record::Name("x".into())).unwrap();
+    let log = f.log();
+    assert!(
+        Log::create(&f.spec("s1"))
+            .unwrap_err()
+            .to_string()
+            .contains("already active")
+    );
+    let path = log.path().to_owned();
     drop(log);
-    assert!(!f.home.dir().unwrap().exists());
+    let before = fs::read(&path).unwrap();
+    assert!(Log::create(&f.spec("s1")).is_err());
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert!(path.with_extension("lock").exists());
 }
 
 #[test]
@@ -103,7 +117,7 @@ fn one_writer_at_a_time_whatever_the_path() {
     let f = fixture();
     let mut log = f.log();
     chain(&mut log, None, &["one"]);
-    let path = log.path().unwrap().to_owned();
+    let path = log.path().to_owned();
     let link = f.root.path().join("link.jsonl");
     symlink(&path, &link).unwrap();
     for path in [&path, &link] {
@@ -112,24 +126,21 @@ fn one_writer_at_a_time_whatever_the_path() {
         assert_eq!(texts(&load(path).unwrap()), ["one"]);
     }
     drop(log);
-    let (log, loaded) = Log::reopen(&f.home, &link).unwrap();
-    assert_eq!(log.id(), loaded.header.id);
-    assert_eq!(log.path(), Some(path.canonicalize().unwrap().as_path()));
+    let (log, _) = Log::reopen(&f.home, &link).unwrap();
+    assert_eq!(log.path(), path.canonicalize().unwrap());
 }
 
 #[test]
 fn reopening_makes_private_and_goes_on() {
     let f = fixture();
     let mut log = f.log();
-    let id = log.id().to_string();
     chain(&mut log, None, &["one"]);
-    let path = log.path().unwrap().to_owned();
+    let path = log.path().to_owned();
     drop(log);
     for (file, mode) in [(path.as_path(), 0o666), (f.home.dir().unwrap(), 0o755)] {
         fs::set_permissions(file, Permissions::from_mode(mode)).unwrap();
     }
     let (mut log, loaded) = Log::reopen(&f.home, &path).unwrap();
-    assert_eq!(log.id(), id);
     assert_eq!((mode(&path), mode(f.home.dir().unwrap())), (0o600, 0o700));
     chain(&mut log, loaded.head, &["two"]);
     assert_eq!(texts(&load(&path).unwrap()), ["one", "two"]);
@@ -140,7 +151,7 @@ fn a_tail_torn_at_any_byte_costs_the_torn_record_alone() {
     let f = fixture();
     let mut log = f.log();
     chain(&mut log, None, &["one", "zwei é \u{2028}", "three"]);
-    let whole = fs::read(log.path().unwrap()).unwrap();
+    let whole = fs::read(log.path()).unwrap();
     let header = whole.iter().position(|byte| *byte == b'\n').unwrap();
     let path = f.root.path().join("1_cut.jsonl");
     for cut in 0..=whole.len() {
@@ -179,7 +190,7 @@ fn a_tail_of_zero_bytes_is_torn_too() {
     let f = fixture();
     let mut log = f.log();
     chain(&mut log, None, &["one"]);
-    let path = log.path().unwrap().to_owned();
+    let path = log.path().to_owned();
     drop(log);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, [&whole[..], &[0; 100]].concat()).unwrap();
@@ -190,18 +201,26 @@ fn a_tail_of_zero_bytes_is_torn_too() {
 }
 
 #[test]
-fn a_failed_write_leaves_whole_records_and_is_made_up_for() {
+fn a_home_that_cannot_be_written_is_an_error_and_no_more() {
     let f = fixture();
-    let mut log = f.log();
-    // Something stands where the home should be: nothing can be written.
     fs::write(f.home.dir().unwrap(), "").unwrap();
-    let first = record(None, "one");
-    let id = first.id().map(String::from);
-    assert!(log.append(first).is_err());
-    assert!(log.path().is_none());
+    assert!(Log::create(&f.spec("s1")).is_err());
     fs::remove_file(f.home.dir().unwrap()).unwrap();
-    chain(&mut log, id, &["two"]);
-    assert_eq!(texts(&load(log.path().unwrap()).unwrap()), ["one", "two"]);
+    f.log();
+}
+
+#[test]
+fn a_piece_of_a_line_is_taken_back() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("lines");
+    fs::write(&path, "old\npiece").unwrap();
+    let file = OpenOptions::new().append(true).open(&path).unwrap();
+    let mut lines = Lines::new(file).unwrap();
+    lines.len = 4;
+    lines.take_back();
+    assert!(!lines.retired);
+    lines.append(b"new\n").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\n");
 }
 
 #[test]
@@ -223,9 +242,8 @@ fn failures_go_to_a_private_sidecar() {
     let f = fixture();
     let mut log = f.log();
     let details = json!({"summary": "no"});
-    log.append_failure(None, &details).unwrap();
     let head = chain(&mut log, None, &["one"]);
-    let sidecar = log.path().unwrap().with_extension("errors.jsonl");
+    let sidecar = log.path().with_extension("errors.jsonl");
     fs::write(&sidecar, "torn").unwrap();
     log.append_failure(head.as_deref(), &details).unwrap();
     log.append_failure(None, &details).unwrap();
@@ -239,9 +257,8 @@ fn failures_go_to_a_private_sidecar() {
         json!({"format_version": 1, "parent": head, "details": details})
     );
 
-    let mut other = f.log();
-    chain(&mut other, None, &["one"]);
-    let sidecar = other.path().unwrap().with_extension("errors.jsonl");
+    let mut other = Log::create(&f.spec("s2")).unwrap();
+    let sidecar = other.path().with_extension("errors.jsonl");
     symlink("/tmp/elsewhere", &sidecar).unwrap();
     assert!(other.append_failure(None, &details).is_err());
 }
