@@ -318,19 +318,19 @@ mod tests {
         let cases = [
             (
                 json!({"id": 1, "limit": 1}),
-                "日\n[bytes 0-3 of 19; go on with offset 3]",
+                "日\n[bytes 0-3 of 20; go on with offset 3]",
             ),
             (
                 json!({"id": 1, "offset": 4, "limit": 3}),
-                "本\n[bytes 3-6 of 19; go on with offset 6]",
+                "本\n[bytes 3-6 of 20; go on with offset 6]",
             ),
             (
-                json!({"id": 1, "offset": 17, "limit": 0}),
-                "\r\n\n[bytes 17-19 of 19; the end]",
+                json!({"id": 1, "offset": 18, "limit": 0}),
+                "\r\n\n[bytes 18-20 of 20; the end]",
             ),
             (
-                json!({"id": 1, "offset": 19}),
-                "\n[bytes 19-19 of 19; the end]",
+                json!({"id": 1, "offset": 20}),
+                "\n[bytes 20-20 of 20; the end]",
             ),
             (json!({"id": 1, "query": "one"}), "2\tone\n3\ttwo one"),
             (
@@ -350,7 +350,7 @@ mod tests {
                 "{arguments}"
             );
         }
-        for arguments in [json!({"id": 2}), json!({"id": 1, "offset": 20}), json!({})] {
+        for arguments in [json!({"id": 2}), json!({"id": 1, "offset": 21}), json!({})] {
             assert!(query(&results, arguments).is_err());
         }
     }
