@@ -44,7 +44,7 @@ const MAX_RESULTS: usize = 32;
 /// Most bytes that are kept over all results.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Room for the notice of `read_result`, in bytes.
+/// Room for a notice that names no id, in bytes.
 const NOTICE: usize = 128;
 
 /// Longest line that a query shows, in bytes.
@@ -70,7 +70,8 @@ impl KeptResults {
             return content;
         }
         let content: Arc<str> = content.into();
-        let id = match may_read_more {
+        let whole = content.len() + NOTICE <= RESULT_CAP;
+        let id = match may_read_more && !whole {
             true => self.keep(content.clone()),
             false => None,
         };
@@ -270,7 +271,7 @@ mod tests {
         let cut = results.fit("x".repeat(RESULT_CAP + 1), Keep::Tail, 0, false);
         assert!(cut.starts_with("[cut: ") && !cut.contains("read_result"));
         assert!(cut.len() <= RESULT_CAP);
-        let short = results.fit("x".to_owned(), Keep::Tail, 5, false);
+        let short = results.fit("x".to_owned(), Keep::Tail, 5, true);
         assert_eq!(
             short,
             "[cut: 6 bytes in all, the last 1 shown; the first 5 bytes were not kept]\nx"
