@@ -4,21 +4,79 @@
 //! or [`StreamEvent::Failed`]. A dialect turns history into its wire format and frames back into
 //! events. It runs on a thread of its own, may block there, and is stopped by closing its
 //! connection. Retries are not made here: the agent decides them.
+//!
+//! [`Catalog`] knows which models there are and which keys open them. [`Context`] is what all
+//! requests of a process share, [`Lane`] what the requests of one turn share, and [`stream`] runs
+//! one request. Nothing here looks at the process environment or starts before it is asked.
 
 use std::sync::Arc;
 
 use crate::chat::{Message, Pricing, ToolCall, ToolSpec, Usage};
-use crate::sys::CancelToken;
 
-/// The wire formats e speaks.
+mod anthropic;
+mod auth;
+mod catalog;
+mod completions;
+mod context;
+mod error;
+mod history;
+mod http;
+mod lane;
+mod offline;
+mod record;
+mod route;
+mod sse;
+
+pub use auth::{Credentials, Stored};
+pub use catalog::{Authentication, Catalog, ProviderInfo};
+pub use context::Context;
+pub use lane::{Lane, stream};
+
+/// The wire formats there are names for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// OpenAI chat completions and the many servers that copy it.
     Completions,
+    /// OpenAI responses. Listed; this build makes no requests in it.
+    Responses,
     /// Anthropic messages.
     Anthropic,
+    /// Google's generative language API. Listed; this build makes no requests in it.
+    Google,
     /// The built-in provider without a network.
     Offline,
+}
+
+impl Dialect {
+    /// The name in `models.json` and in listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Completions => "openai-completions",
+            Dialect::Responses => "openai-responses",
+            Dialect::Anthropic => "anthropic-messages",
+            Dialect::Google => "google-generative-ai",
+            Dialect::Offline => "offline",
+        }
+    }
+
+    /// Reads a name of `models.json` or one of its aliases.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "openai-completions" | "completions" => Dialect::Completions,
+            "openai-responses" | "responses" | "codex-responses" => Dialect::Responses,
+            "anthropic-messages" | "anthropic" => Dialect::Anthropic,
+            "google-generative-ai" | "google" => Dialect::Google,
+            _ => return None,
+        })
+    }
+
+    /// Whether this build can make requests in it.
+    pub fn is_spoken(self) -> bool {
+        match self {
+            Dialect::Completions | Dialect::Anthropic | Dialect::Offline => true,
+            Dialect::Responses | Dialect::Google => false,
+        }
+    }
 }
 
 /// How a model is told to think.
@@ -210,12 +268,7 @@ pub trait Sink {
     fn flush(&mut self) -> bool;
 }
 
-/// Runs one request to its end on the calling thread. Cancelling `cancel` closes the connection
-/// within 200 ms; what is pushed after that is ignored by the agent.
-pub fn stream(context: &Context, request: &Request, cancel: &CancelToken, sink: &mut dyn Sink) {
-    let _ = (context, request, cancel, sink);
-}
-
-/// What all requests of a process share: proxies, certificates, what was learned about servers.
-#[derive(Debug)]
-pub struct Context {}
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

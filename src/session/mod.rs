@@ -1,1 +1,17 @@
-//! session
+//! Conversations on disk: one JSON-lines file each, appended to and never rewritten.
+//!
+//! A record is a node of a tree; the conversation is the path from the newest node to the root.
+//! What a crash or an editor damaged costs the damaged records and what hangs on them, and is
+//! said; it never costs the rest.
+
+mod load;
+mod lock;
+mod log;
+mod record;
+mod repair;
+mod tree;
+mod wire;
+
+pub use load::{Entry, Loaded, load};
+pub use log::{Log, LogSpec};
+pub use record::{Envelope, Header, Purpose, Record, message_to_json, summary_message};

@@ -3,8 +3,13 @@
 //! The only place with `unsafe` code. Everything above works with the safe types of this module.
 
 pub mod cancel;
+pub mod clock;
 pub mod env;
 pub mod fs;
+pub mod poll;
+pub mod process;
+mod procfs;
+pub mod signal;
 pub mod stage;
 
 pub use cancel::{CancelToken, Canceller};

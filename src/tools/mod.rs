@@ -5,6 +5,7 @@
 //! block there, looks at its cancel token, and never panics on what a model or a file says.
 
 pub mod args;
+pub mod bash;
 mod edit;
 mod files;
 mod grep;

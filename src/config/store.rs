@@ -1,0 +1,316 @@
+//! The JSON files of the home: read without harm, changed by merging under one lock.
+//!
+//! A write reads the file again, changes only what it is about and replaces the file by rename,
+//! so that no other key is lost and no reader sees half a file. What cannot be understood is
+//! moved aside, never overwritten.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::Home;
+use crate::error::{Error, Result, io_text};
+use crate::sys;
+
+/// The version written into versioned files, and the newest that is read.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// How long a write waits for another process that holds the lock.
+const LOCK_DEADLINE: Duration = Duration::from_secs(5);
+
+/// The largest file that is read, in bytes.
+const MAX_FILE: u64 = 32 << 20;
+
+/// One JSON file of the home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// The file's name.
+    pub name: &'static str,
+    /// The mode of a new file, and the most that an old one keeps.
+    pub mode: u32,
+    /// Whether it carries a `format_version`. Caches do not.
+    pub versioned: bool,
+}
+
+/// What the user prefers.
+pub const SETTINGS: Store = Store {
+    name: "settings.json",
+    mode: 0o644,
+    versioned: true,
+};
+
+/// Credentials.
+pub const AUTH: Store = Store {
+    name: "auth.json",
+    mode: 0o600,
+    versioned: true,
+};
+
+/// Which directories e may work in.
+pub const TRUST: Store = Store {
+    name: "trust.json",
+    mode: 0o644,
+    versioned: true,
+};
+
+/// What state a store's file is in, for diagnostics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// There is none.
+    Missing,
+    /// It is there and cannot be read, for this reason.
+    Unreadable(String),
+    /// It is not a JSON object, for this reason.
+    Invalid(String),
+    /// It is well-formed and names no version.
+    Unversioned,
+    /// It is well-formed and of a version that this build reads.
+    Version(u64),
+    /// It is well-formed and of a version that this build does not read.
+    Unsupported(String),
+}
+
+/// Why a file's content cannot be used.
+enum Broken {
+    Unreadable(String),
+    Invalid(String),
+    Unsupported(String),
+}
+
+impl Store {
+    /// The file's object, empty when there is no file, with warnings about what is wrong with it.
+    /// Changes nothing on disk.
+    pub fn read(&self, home: &Home) -> (Map<String, Value>, Vec<String>) {
+        let Some(path) = home.file(self.name) else {
+            return (Map::new(), Vec::new());
+        };
+        match self.load(&path) {
+            Ok(map) => (map.unwrap_or_default(), Vec::new()),
+            Err(broken) => {
+                let warning = format!("ignoring `{}`: {}", path.display(), broken.reason());
+                (Map::new(), vec![warning])
+            }
+        }
+    }
+
+    /// Changes the file's object and writes it back; every key that `change` leaves alone
+    /// survives. Returns warnings, such as where an unreadable file was moved to. Waits up to 5 s
+    /// for other writers.
+    pub fn update(
+        &self,
+        home: &Home,
+        change: impl FnOnce(&mut Map<String, Value>),
+    ) -> Result<Vec<String>> {
+        let dir = home.ensure()?;
+        let _lock = lock(&dir.join(".store.lock"))?;
+        let path = resolve(&dir.join(self.name))?;
+        let mut warnings = Vec::new();
+        let mut map = match self.load(&path) {
+            Ok(map) => map.unwrap_or_default(),
+            Err(Broken::Invalid(reason)) => {
+                let aside = quarantine(&path)?;
+                warnings.push(format!(
+                    "`{}` could not be used ({reason}) and was moved to `{}`",
+                    path.display(),
+                    aside.display()
+                ));
+                Map::new()
+            }
+            Err(broken) => {
+                let message = format!("cannot change `{}`: {}", path.display(), broken.reason());
+                return Err(Error::failed(message).remedy("mend or move the file"));
+            }
+        };
+        change(&mut map);
+        if self.versioned {
+            map.insert("format_version".into(), FORMAT_VERSION.into());
+        }
+        let mut text = serde_json::to_string_pretty(&map)
+            .map_err(|error| Error::failed(error.to_string()).context(path.display()))?;
+        text.push('\n');
+        replace(&path, text.as_bytes(), self.mode)?;
+        Ok(warnings)
+    }
+
+    /// What state the file is in.
+    pub fn status(&self, home: &Home) -> Status {
+        let Some(path) = home.file(self.name) else {
+            return Status::Missing;
+        };
+        match self.load(&path) {
+            Ok(None) => Status::Missing,
+            Ok(Some(map)) => match map.get("format_version").and_then(Value::as_u64) {
+                Some(version) => Status::Version(version),
+                None => Status::Unversioned,
+            },
+            Err(Broken::Unreadable(reason)) => Status::Unreadable(reason),
+            Err(Broken::Invalid(reason)) => Status::Invalid(reason),
+            Err(Broken::Unsupported(reason)) => Status::Unsupported(reason),
+        }
+    }
+
+    fn load(&self, path: &Path) -> Result<Option<Map<String, Value>>, Broken> {
+        let bytes = match read_file(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Broken::Unreadable(io_text(&error))),
+        };
+        let map = parse_object(&bytes).map_err(Broken::Invalid)?;
+        if self.versioned {
+            match map.get("format_version") {
+                Some(version) if version.as_u64().is_none_or(|n| n > FORMAT_VERSION) => {
+                    return Err(Broken::Unsupported(format!(
+                        "its format_version is {version}, and this build reads up to {FORMAT_VERSION}"
+                    )));
+                }
+                _ => {}
+            }
+        }
+        Ok(Some(map))
+    }
+}
+
+impl Broken {
+    fn reason(&self) -> &str {
+        match self {
+            Broken::Unreadable(reason) | Broken::Invalid(reason) | Broken::Unsupported(reason) => {
+                reason
+            }
+        }
+    }
+}
+
+/// Parses a JSON object, with or without a byte-order mark. The error says where it went wrong.
+pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    serde_json::from_slice(bytes).map_err(|error| {
+        // serde_json ends its texts with the position of the fault.
+        let text = error.to_string();
+        if text.contains(" at line ") {
+            text
+        } else {
+            format!("{text} at line {} column {}", error.line(), error.column())
+        }
+    })
+}
+
+/// Reads a regular file. Opening does not block, whatever stands in its place.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::other("it is a directory"));
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(io::Error::other("it is larger than 32 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// Takes the lock that serves every store. The file lock also keeps threads of this process
+/// apart, because each opens the file for itself.
+fn lock(path: &Path) -> Result<File> {
+    let failed =
+        |error: io::Error| Error::from(error).context(format!("cannot lock `{}`", path.display()));
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(failed)?;
+    if sys::fs::lock_exclusive(&file, false).map_err(failed)? {
+        return Ok(file);
+    }
+    // flock has no time limit of its own, so another thread does the waiting. Past the deadline
+    // it is left behind; it lets go of the lock as soon as it gets it.
+    let (sender, receiver) = crossbeam_channel::bounded(1);
+    std::thread::Builder::new()
+        .name("store-lock".into())
+        .spawn(move || {
+            let locked = sys::fs::lock_exclusive(&file, true);
+            let _ = sender.send(locked.map(|_| file));
+        })
+        .map_err(failed)?;
+    match receiver.recv_timeout(LOCK_DEADLINE) {
+        Ok(file) => file.map_err(failed),
+        Err(_) => Err(
+            Error::failed(format!("another process holds `{}`", path.display()))
+                .remedy("end it, or try again"),
+        ),
+    }
+}
+
+/// The file that a write replaces: the target of a symbolic link, so that the link stays.
+fn resolve(path: &Path) -> Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Ok(path) => Ok(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
+            Ok(path.to_owned())
+        }
+        Err(error) => {
+            Err(Error::from(error).context(format!("cannot change `{}`", path.display())))
+        }
+    }
+}
+
+fn quarantine(path: &Path) -> Result<PathBuf> {
+    let aside = path.with_extension(format!("corrupt-{}", sys::clock::now_ms()));
+    fs::rename(path, &aside).map_err(|error| {
+        Error::from(error)
+            .context(format!("cannot move the broken `{}` aside", path.display()))
+            .remedy("mend or move the file")
+    })?;
+    Ok(aside)
+}
+
+/// Puts `bytes` in the place of `path` by rename, private from the first byte.
+fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let failed =
+        |error: io::Error| Error::from(error).context(format!("cannot write `{}`", path.display()));
+    // What the owner took away stays away.
+    let mode = match fs::metadata(path) {
+        Ok(old) if !sys::fs::is_writable_mode(&old) => {
+            let message = format!("`{}` is read-only", path.display());
+            return Err(Error::failed(message).remedy("make it writable to change it"));
+        }
+        Ok(old) => old.permissions().mode() & mode,
+        Err(_) => mode,
+    };
+    let staged = path.with_extension(format!("{}.tmp", uuid::Uuid::new_v4().simple()));
+    let write = || {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&staged)?;
+        file.write_all(bytes)?;
+        file.set_permissions(Permissions::from_mode(mode))?;
+        file.sync_all()?;
+        fs::rename(&staged, path)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&staged);
+        failed(error)
+    })?;
+    if let Some(dir) = path.parent() {
+        // The new file is in place; that the directory could not be flushed loses nothing now.
+        let _ = sys::fs::sync_dir(dir);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,519 @@
+//! Which providers and models there are, and which of them can be used now.
+//!
+//! Built-in table, then the cache of fetched lists, then `models.json`: later ones win. Nothing
+//! is fetched here.
+
+mod builtin;
+mod file;
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::auth::{Credentials, Stored};
+use super::offline;
+use super::{Dialect, Model, Secret, route};
+use crate::chat::Pricing;
+use crate::error::Error;
+use crate::sys::Env;
+use builtin::{Auth, BUILTIN, Builtin, Seed};
+
+/// The window of a model that nobody told one for.
+const DEFAULT_WINDOW: u64 = 200_000;
+
+/// All providers, models and credentials, as they were when loaded.
+#[derive(Debug)]
+pub struct Catalog {
+    providers: Vec<Provider>,
+    credentials: Credentials,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Provider {
+    display: String,
+    tier: &'static str,
+    catalog: String,
+    mount: Option<String>,
+    auth: Auth,
+    /// The variable that may hold the key.
+    variable: Option<String>,
+    /// `models.json` says where it is, so it may be used without a key.
+    declared: bool,
+    /// `models.json` says which models it has, so there are no others.
+    listed: bool,
+    /// What is assumed of a model that nothing is known about. Its id is empty.
+    template: Model,
+    models: Vec<Arc<Model>>,
+}
+
+/// One row of a list of providers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderInfo {
+    /// The part of a slug before the slash.
+    pub name: String,
+    /// The name for a person.
+    pub display: String,
+    /// `native`, `compatible` or `experimental`.
+    pub tier: &'static str,
+    /// The name of its wire format.
+    pub dialect: &'static str,
+    /// The kind of list its models can be asked for in.
+    pub catalog: String,
+    /// The path of the responses dialect, for providers that speak it.
+    pub responses_mount: Option<String>,
+    /// Where requests go, without user info, query and fragment.
+    pub base_url: String,
+    /// What it is signed in with.
+    pub authentication: Authentication,
+    /// Whether its models can be used.
+    pub signed_in: bool,
+    /// How many models are listed for it.
+    pub models: usize,
+}
+
+/// What a provider is signed in with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Authentication {
+    /// A key.
+    ApiKey,
+    /// A browser sign-in.
+    OAuth,
+    /// Nothing, and it needs nothing.
+    None,
+    /// Nothing, and it needs something.
+    Missing,
+}
+
+impl Authentication {
+    /// The spelling in listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Authentication::ApiKey => "api_key",
+            Authentication::OAuth => "oauth",
+            Authentication::None => "none",
+            Authentication::Missing => "missing",
+        }
+    }
+}
+
+impl Catalog {
+    /// Reads `models.json`, `models-store.json` and `auth.json` of the home, where there is one.
+    /// What is broken is skipped with a warning.
+    pub fn load(home: Option<&Path>, env: &Env) -> Self {
+        let mut warnings = Vec::new();
+        let mut providers: Vec<Provider> = BUILTIN.iter().map(Provider::builtin).collect();
+        if let Some(home) = home {
+            for (name, models) in file::read_store(home) {
+                if let Some(provider) = providers
+                    .iter_mut()
+                    .find(|provider| provider.template.provider == name)
+                {
+                    provider.add_cached(models);
+                }
+            }
+            let is_known = |name: &str| BUILTIN.iter().any(|builtin| builtin.name == name);
+            for entry in file::read(home, &is_known, &mut warnings) {
+                if entry.name == offline::PROVIDER {
+                    warnings.push(
+                        "models.json: provider `offline` is skipped: the name is taken".to_owned(),
+                    );
+                    continue;
+                }
+                match providers
+                    .iter_mut()
+                    .find(|provider| provider.template.provider == entry.name)
+                {
+                    Some(provider) => provider.apply(entry),
+                    None => providers.push(Provider::declared(entry)),
+                }
+            }
+        }
+        providers.push(Provider::offline());
+        let variables = providers.iter().filter_map(|provider| {
+            Some((
+                provider.template.provider.as_str(),
+                provider.variable.as_deref()?,
+            ))
+        });
+        let (credentials, more) = Credentials::load(home, env, variables);
+        warnings.extend(more);
+        Self {
+            providers,
+            credentials,
+            warnings,
+        }
+    }
+
+    /// What was wrong with the files, one line each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The credentials.
+    pub fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    /// The key for a model's provider, if there is one.
+    pub fn key_for(&self, model: &Model) -> Option<Secret> {
+        self.credentials.key_for(&model.provider)
+    }
+
+    /// Every environment variable that may hold a provider key.
+    pub fn key_variables(&self) -> &[String] {
+        self.credentials.variables()
+    }
+
+    /// The models that can be used now, in the order of listings; the offline ones come last.
+    pub fn models(&self) -> impl Iterator<Item = &Arc<Model>> {
+        self.providers
+            .iter()
+            .filter(|provider| self.is_open(provider))
+            .flat_map(|provider| &provider.models)
+    }
+
+    /// All providers with their state.
+    pub fn providers(&self) -> impl Iterator<Item = ProviderInfo> {
+        self.providers.iter().map(|provider| ProviderInfo {
+            name: provider.template.provider.clone(),
+            display: provider.display.clone(),
+            tier: provider.tier,
+            dialect: provider.template.dialect.name(),
+            catalog: provider.catalog.clone(),
+            responses_mount: provider.mount.clone(),
+            base_url: route::safe_url(&provider.template.base_url),
+            authentication: self.authentication(provider),
+            signed_in: self.is_open(provider),
+            models: provider.models.len(),
+        })
+    }
+
+    /// The model that a name stands for: a slug or an id, any id of a provider whose models are
+    /// not all known, or a part of just one slug.
+    pub fn resolve(&self, name: &str) -> Result<Arc<Model>, Error> {
+        let name = name.trim();
+        let usable = || {
+            self.models()
+                .filter(|model| model.dialect != Dialect::Offline)
+        };
+        let model = self
+            .models()
+            .find(|model| model.slug() == name)
+            .or_else(|| usable().find(|model| model.id == name))
+            .cloned()
+            .or_else(|| self.unlisted(name))
+            .or_else(|| {
+                let wanted = name.to_lowercase();
+                let mut matches =
+                    usable().filter(|model| model.slug().to_lowercase().contains(&wanted));
+                let first = matches.next().filter(|_| !wanted.is_empty())?;
+                matches.next().is_none().then(|| first.clone())
+            })
+            .ok_or_else(|| self.unavailable(name))?;
+        if model.dialect.is_spoken() {
+            return Ok(model);
+        }
+        let text = format!(
+            "model `{name}` is unavailable: this build does not speak `{}` yet",
+            model.dialect.name()
+        );
+        Err(Error::usage(text).remedy("choose a model of another provider, or sign in to one"))
+    }
+
+    /// The model of the settings when it can be used, else the first that can. A text comes
+    /// along when the settings name a model that cannot.
+    pub fn default_model(
+        &self,
+        setting: Option<&str>,
+    ) -> Result<(Arc<Model>, Option<String>), Error> {
+        let mut notice = None;
+        if let Some(name) = setting {
+            match self.resolve(name) {
+                Ok(model) => return Ok((model, None)),
+                Err(error) => notice = Some(error.to_string()),
+            }
+        }
+        let first = self
+            .models()
+            .find(|model| model.dialect.is_spoken() && model.dialect != Dialect::Offline);
+        match (first, notice) {
+            (Some(model), notice) => Ok((model.clone(), notice)),
+            (None, Some(notice)) => Err(Error::usage(notice)),
+            (None, None) => Err(Error::usage("no model is available").remedy(
+                "sign in with `/login` or a variable like `ANTHROPIC_API_KEY`, name a server in models.json, \
+                 or try `--model offline/demo`, which needs neither key nor network",
+            )),
+        }
+    }
+
+    /// A model that no list has, of a provider whose list is not closed.
+    fn unlisted(&self, name: &str) -> Option<Arc<Model>> {
+        let (provider, id) = name.split_once('/')?;
+        let provider = self
+            .providers
+            .iter()
+            .find(|known| known.template.provider == provider)?;
+        // A server on this machine is open when it is named.
+        let open = self.is_open(provider) || provider.auth == Auth::Local;
+        let accepts = open && !provider.listed && provider.template.dialect != Dialect::Offline;
+        (accepts && !id.trim().is_empty()).then(|| Arc::new(provider.model(id)))
+    }
+
+    fn unavailable(&self, name: &str) -> Error {
+        let error = Error::usage(format!("model `{name}` is unavailable"));
+        let of_provider = name.split_once('/').map_or(name, |(provider, _)| provider);
+        let closed = self
+            .providers
+            .iter()
+            .find(|provider| provider.template.provider == of_provider);
+        if let Some(provider) = closed.filter(|provider| !self.is_open(provider)) {
+            let variable = provider
+                .variable
+                .as_ref()
+                .map(|name| format!(" or set `{name}`"))
+                .unwrap_or_default();
+            return error.remedy(format!(
+                "sign in to {} with `/login`{variable}",
+                provider.display
+            ));
+        }
+        let slugs: Vec<String> = self.models().map(|model| model.slug()).collect();
+        let wanted = name.to_lowercase();
+        let mut near: Vec<&str> = slugs.iter().map(String::as_str).collect();
+        near.retain(|slug| !wanted.is_empty() && slug.to_lowercase().contains(&wanted));
+        if near.is_empty() {
+            let all: Vec<&str> = slugs.iter().map(String::as_str).collect();
+            near = similar::get_close_matches(name, &all, 3, 0.5);
+        }
+        near.truncate(5);
+        let near: Vec<String> = near.iter().map(|slug| format!("`{slug}`")).collect();
+        match near.is_empty() {
+            true => error.remedy(
+                "sign in to its provider with `/login`, or see `e models` for what there is",
+            ),
+            false => error.remedy(format!(
+                "did you mean {}, or sign in to another provider?",
+                near.join(" or ")
+            )),
+        }
+    }
+
+    fn is_open(&self, provider: &Provider) -> bool {
+        match provider.auth {
+            _ if provider.declared => true,
+            Auth::Local => !provider.models.is_empty(),
+            Auth::Key(_) => self
+                .credentials
+                .key_for(&provider.template.provider)
+                .is_some(),
+            Auth::OAuth => self
+                .credentials
+                .stored_for(&provider.template.provider)
+                .is_some(),
+        }
+    }
+
+    fn authentication(&self, provider: &Provider) -> Authentication {
+        let name = &provider.template.provider;
+        if self.credentials.key_for(name).is_some() {
+            Authentication::ApiKey
+        } else if matches!(
+            self.credentials.stored_for(name),
+            Some(Stored::OAuth { .. })
+        ) {
+            Authentication::OAuth
+        } else if provider.declared || provider.auth == Auth::Local {
+            Authentication::None
+        } else {
+            Authentication::Missing
+        }
+    }
+}
+
+impl Provider {
+    fn builtin(row: &Builtin) -> Self {
+        let template = Model {
+            image_input: row.images,
+            ..template(row.name, row.base_url, row.dialect)
+        };
+        let native = matches!(
+            row.dialect,
+            Dialect::Anthropic | Dialect::Google | Dialect::Responses
+        );
+        Self {
+            display: row.display.to_owned(),
+            tier: if native { "native" } else { "compatible" },
+            catalog: row.catalog.to_owned(),
+            mount: row.mount.map(str::to_owned),
+            auth: row.auth,
+            variable: match row.auth {
+                Auth::Key(variable) => Some(variable.to_owned()),
+                Auth::OAuth | Auth::Local => None,
+            },
+            declared: false,
+            listed: false,
+            models: row
+                .models
+                .iter()
+                .map(|seed| Arc::new(seeded(&template, seed)))
+                .collect(),
+            template,
+        }
+    }
+
+    fn declared(entry: file::Entry) -> Self {
+        let base_url = entry.base_url.clone().unwrap_or_default();
+        let mut provider = Self {
+            display: entry.name.clone(),
+            tier: "experimental",
+            catalog: "openai".to_owned(),
+            mount: None,
+            auth: Auth::Local,
+            variable: None,
+            declared: true,
+            listed: false,
+            template: template(&entry.name, &base_url, Dialect::Completions),
+            models: Vec::new(),
+        };
+        provider.apply(entry);
+        provider
+    }
+
+    fn offline() -> Self {
+        let template = template(offline::PROVIDER, "", Dialect::Offline);
+        let models = offline::MODELS.iter().map(|id| {
+            Arc::new(Model {
+                id: (*id).to_owned(),
+                ..template.clone()
+            })
+        });
+        Self {
+            display: "Offline".to_owned(),
+            tier: "native",
+            catalog: "none".to_owned(),
+            mount: None,
+            auth: Auth::Local,
+            variable: None,
+            declared: true,
+            listed: true,
+            models: models.collect(),
+            template,
+        }
+    }
+
+    fn model(&self, id: &str) -> Model {
+        Model {
+            id: id.to_owned(),
+            ..self.template.clone()
+        }
+    }
+
+    fn add_cached(&mut self, models: Vec<(String, Option<u64>)>) {
+        for (id, window) in models {
+            let model = self.entry(&id);
+            model.context_window = window.unwrap_or(model.context_window);
+        }
+    }
+
+    /// Lays an entry of `models.json` over this provider.
+    fn apply(&mut self, entry: file::Entry) {
+        if let Some(base_url) = &entry.base_url {
+            base_url
+                .trim_end_matches('/')
+                .clone_into(&mut self.template.base_url);
+            self.declared = true;
+        }
+        self.template.dialect = entry.dialect.unwrap_or(self.template.dialect);
+        entry.facts.apply(&mut self.template);
+        for model in &mut self.models {
+            let model = Arc::make_mut(model);
+            model.base_url.clone_from(&self.template.base_url);
+            model.dialect = self.template.dialect;
+            entry.facts.apply(model);
+        }
+        self.catalog = entry
+            .catalog
+            .unwrap_or_else(|| std::mem::take(&mut self.catalog));
+        self.mount = entry.mount.or_else(|| self.mount.take());
+        self.variable = entry.key_env.or_else(|| self.variable.take());
+        self.listed |= entry.models.is_some();
+        for (id, facts) in entry.models.into_iter().flatten() {
+            facts.apply(self.entry(&id));
+        }
+    }
+
+    /// The model of this id, added when there is none.
+    fn entry(&mut self, id: &str) -> &mut Model {
+        let position = self
+            .models
+            .iter()
+            .position(|model| model.id == id)
+            .unwrap_or_else(|| {
+                self.models.push(Arc::new(self.model(id)));
+                self.models.len() - 1
+            });
+        Arc::make_mut(&mut self.models[position])
+    }
+}
+
+fn template(provider: &str, base_url: &str, dialect: Dialect) -> Model {
+    Model {
+        provider: provider.to_owned(),
+        id: String::new(),
+        base_url: base_url.to_owned(),
+        dialect,
+        context_window: DEFAULT_WINDOW,
+        effort: Vec::new(),
+        thinking: None,
+        max_output: None,
+        supports_tools: true,
+        image_input: false,
+        pricing: None,
+    }
+}
+
+fn seeded(template: &Model, seed: &Seed) -> Model {
+    Model {
+        id: seed.id.to_owned(),
+        context_window: seed.window,
+        effort: seed
+            .effort
+            .iter()
+            .map(|level| (*level).to_owned())
+            .collect(),
+        thinking: seed.thinking,
+        max_output: seed.max_output,
+        image_input: seed.images,
+        pricing: seed
+            .prices
+            .map(|[input, output, cache_read, cache_write]| Pricing {
+                input,
+                output,
+                cache_read: Some(cache_read),
+                cache_write_5m: Some(cache_write),
+                cache_write_1h: None,
+            }),
+        ..template.clone()
+    }
+}
+
+/// Reads a regular file of at most `limit` bytes. Anything else could keep the reader waiting
+/// or without end.
+pub(super) fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?
+        .take(limit + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::other(format!("larger than {} MiB", limit >> 20)));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

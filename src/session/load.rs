@@ -1,0 +1,383 @@
+//! Reads a log: once through to find the nodes, then the records of the living branch alone.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+
+use super::record::{FORMAT_VERSION, Header, Record, summary_message};
+use super::repair::repair;
+use super::tree::{Place, Tree};
+use crate::chat::Message;
+use crate::error::{Error, Result};
+
+/// The longest line that is read, in bytes: the largest prompt with images fits well.
+const MAX_LINE: u64 = 128 << 20;
+
+/// How many damaged lines a warning spells out.
+const DAMAGE_SHOWN: usize = 5;
+
+/// A conversation as it can go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The file's first record.
+    pub header: Header,
+    /// What the model sees, oldest first.
+    pub messages: Vec<Entry>,
+    /// The node that the next record follows.
+    pub head: Option<String>,
+    /// The display name.
+    pub name: Option<String>,
+    /// What was wrong with the file.
+    pub warnings: Vec<String>,
+}
+
+/// One message of the history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The id of its record; none for a message that stands in for something.
+    pub id: Option<String>,
+    /// The message.
+    pub message: Arc<Message>,
+}
+
+/// How a file ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// With a newline.
+    Whole,
+    /// With a whole record that lost its newline.
+    Unterminated,
+    /// With a piece of a record that begins here.
+    Torn(u64),
+}
+
+/// Reads a log and changes nothing: no lock, no repair of the file.
+pub fn load(path: &Path) -> Result<Loaded> {
+    let named = |error: Error| error.context(format!("cannot open `{}`", path.display()));
+    let file = open_regular(path, OpenOptions::new().read(true)).map_err(|e| named(e.into()))?;
+    Ok(read(&file, path).map_err(named)?.0)
+}
+
+/// Opens what must be a regular file. Opening does not block, whatever stands in its place.
+pub(super) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    Ok(file)
+}
+
+/// Reads an open log.
+pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
+    let mut scan = Scan::run(file)?;
+    let Some(mut header) = scan.header.take() else {
+        let why = scan
+            .damage
+            .pop()
+            .map_or("it has no header".into(), |(_, reason)| reason);
+        return Err(Error::failed(format!("this is no session log: {why}")));
+    };
+    if header.format_version > FORMAT_VERSION {
+        let message = format!(
+            "its format_version is {}, and this build reads up to {FORMAT_VERSION}",
+            header.format_version
+        );
+        return Err(Error::failed(message).remedy("open it with a newer e"));
+    }
+    if header.id.is_empty() {
+        header.id = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+    }
+    if let Some(reason) = scan.fatal {
+        return Err(Error::failed(reason));
+    }
+    scan.tree
+        .connect()
+        .map_err(|line| Error::failed(format!("the record on line {line} is its own ancestor")))?;
+    let (head, messages) = loop {
+        let Some(newest) = scan.tree.newest() else {
+            break (None, Vec::new());
+        };
+        match history(file, &scan.tree, newest) {
+            Ok(history) => break history,
+            Err((index, reason)) => {
+                scan.damage.push((scan.tree.place(index).line, reason));
+                scan.tree.break_off(index);
+            }
+        }
+    };
+    if head.is_none() && !scan.tree.is_empty() {
+        return Err(Error::failed(format!(
+            "no message of it can be reached: {}",
+            scan.damage_text()
+        )));
+    }
+    let mut warnings = Vec::new();
+    if !scan.damage.is_empty() || scan.tree.unreachable() > 0 {
+        warnings.push(format!(
+            "`{}` is damaged and was left as it is: {}",
+            path.display(),
+            scan.damage_text()
+        ));
+    }
+    if let Tail::Torn(_) = scan.tail {
+        let path = path.display();
+        warnings.push(format!(
+            "the last record of `{path}` was cut off and is left out"
+        ));
+    }
+    let loaded = Loaded {
+        header,
+        messages: repair(messages),
+        head,
+        name: scan.name.filter(|name| !name.trim().is_empty()),
+        warnings,
+    };
+    Ok((loaded, scan.tail))
+}
+
+/// The history that ends at a node, and that node's id. The error is a node that cannot be read.
+fn history(
+    file: &File,
+    tree: &Tree,
+    newest: usize,
+) -> Result<(Option<String>, Vec<Entry>), (usize, String)> {
+    let path = tree.path(newest);
+    let mut messages = Vec::new();
+    let mut head = None;
+    let mut first = 0;
+    if let Some(n) = path.iter().rposition(|index| tree.is_compact(*index)) {
+        let Record::Compact {
+            id,
+            summary,
+            first_kept,
+            ..
+        } = record_at(file, tree, path[n])?
+        else {
+            return Err((path[n], "it is no summary".into()));
+        };
+        messages.push(Entry {
+            id: None,
+            message: Arc::new(summary_message(&summary)),
+        });
+        head = Some(id).filter(|_| path[n] == newest);
+        // A kept message that is not on the path was lost; the summary and what followed remain.
+        first = first_kept
+            .and_then(|id| tree.find(&id))
+            .and_then(|kept| path.iter().position(|index| *index == kept))
+            .unwrap_or(n + 1);
+    }
+    for index in path[first..]
+        .iter()
+        .filter(|index| !tree.is_compact(**index))
+    {
+        let Record::Message { id, message, .. } = record_at(file, tree, *index)? else {
+            return Err((*index, "it is no message".into()));
+        };
+        let id = Some(id)
+            .filter(|id| !id.is_empty())
+            .unwrap_or_else(|| position_id(tree.place(*index).line));
+        if *index == newest {
+            head = Some(id.clone());
+        }
+        messages.push(Entry {
+            id: Some(id),
+            message,
+        });
+    }
+    Ok((head, messages))
+}
+
+fn record_at(file: &File, tree: &Tree, index: usize) -> Result<Record, (usize, String)> {
+    let place = tree.place(index);
+    let mut line = vec![0; place.len];
+    file.read_exact_at(&mut line, place.offset)
+        .map_err(|error| (index, error.to_string()))?;
+    let line = String::from_utf8(line).map_err(|error| (index, error.to_string()))?;
+    match Record::from_line(&line) {
+        Ok(Some(record)) => Ok(record),
+        Ok(None) => Err((index, "its type is unknown".into())),
+        Err(error) => Err((index, error.to_string())),
+    }
+}
+
+/// The id of a node that has none, as in version 0.
+fn position_id(line: u64) -> String {
+    format!("line-{line}")
+}
+
+/// What one pass over the file finds.
+struct Scan {
+    header: Option<Header>,
+    tree: Tree,
+    name: Option<String>,
+    /// Lines that cannot be used, and why.
+    damage: Vec<(u64, String)>,
+    tail: Tail,
+    /// Why the file as a whole cannot be understood.
+    fatal: Option<String>,
+    /// The id of the node before, in a log whose records do not name their parents.
+    previous: Option<String>,
+}
+
+/// The part of a line that the first pass looks at.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "type")]
+    kind: HeadKind,
+    id: Option<String>,
+    /// The outer `None` is a missing field.
+    #[serde(default, deserialize_with = "present")]
+    parent: Option<Option<String>>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum HeadKind {
+    Session,
+    Message,
+    Compact,
+    Name,
+    #[serde(other)]
+    Other,
+}
+
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+impl Scan {
+    fn run(file: &File) -> Result<Self> {
+        let mut scan = Self {
+            header: None,
+            tree: Tree::default(),
+            name: None,
+            damage: Vec::new(),
+            tail: Tail::Whole,
+            fatal: None,
+            previous: None,
+        };
+        let mut reader = BufReader::with_capacity(256 << 10, file);
+        let mut bytes = Vec::new();
+        let mut place = Place {
+            offset: 0,
+            len: 0,
+            line: 0,
+        };
+        loop {
+            bytes.clear();
+            let mut read = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut bytes)? as u64;
+            if read == 0 {
+                return Ok(scan);
+            }
+            let terminated = bytes.pop_if(|last| *last == b'\n').is_some();
+            place.line += 1;
+            place.len = bytes.len();
+            let outcome = if !terminated && read == MAX_LINE {
+                read += reader.skip_until(b'\n')? as u64;
+                Err("it is longer than 128 MiB".into())
+            } else {
+                scan.take(&bytes, place)
+            };
+            if !terminated {
+                scan.tail = Tail::Unterminated;
+            }
+            match outcome {
+                Ok(()) => {}
+                Err(_) if !terminated && is_torn(&bytes) => scan.tail = Tail::Torn(place.offset),
+                Err(reason) => scan.damage.push((place.line, reason)),
+            }
+            if scan.header.is_none() {
+                return Ok(scan);
+            }
+            place.offset += read;
+        }
+    }
+
+    /// Takes in one line. The error says why it cannot be used.
+    fn take(&mut self, bytes: &[u8], place: Place) -> Result<(), String> {
+        let line = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8")?;
+        let head: Head = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        match (head.kind, &self.header) {
+            (HeadKind::Session, None) => self.header = Some(header(line)?),
+            (_, None) => return Err("the first record is no header".into()),
+            (HeadKind::Session, Some(_)) => return Err("it is a second header".into()),
+            (HeadKind::Other, Some(_)) => {}
+            (HeadKind::Name, Some(_)) => {
+                if let Ok(Some(Record::Name(name))) = Record::from_line(line) {
+                    self.name = Some(name);
+                }
+            }
+            (kind @ (HeadKind::Message | HeadKind::Compact), Some(header)) => {
+                // Before version 2 a message without an id or a parent is known by its place and
+                // follows the one before it.
+                let old = header.format_version < 2;
+                let id = match head.id {
+                    Some(id) => id,
+                    None if old => position_id(place.line),
+                    None => return Err("it has no id".into()),
+                };
+                let parent = match head.parent {
+                    None if old => self.previous.take(),
+                    parent => parent.flatten(),
+                };
+                let compact = kind == HeadKind::Compact;
+                if !self.tree.add(&id, parent.as_deref(), place, compact) {
+                    self.fatal.get_or_insert(format!(
+                        "line {} has the id `{id}` of an earlier record",
+                        place.line
+                    ));
+                }
+                self.previous = Some(id).filter(|_| old);
+            }
+        }
+        Ok(())
+    }
+
+    fn damage_text(&self) -> String {
+        let mut text: Vec<_> = self
+            .damage
+            .iter()
+            .take(DAMAGE_SHOWN)
+            .map(|(line, reason)| format!("line {line} cannot be used ({reason})"))
+            .collect();
+        if self.damage.len() > DAMAGE_SHOWN {
+            text.push(format!(
+                "so it is with {} more lines",
+                self.damage.len() - DAMAGE_SHOWN
+            ));
+        }
+        match self.tree.unreachable() {
+            0 => {}
+            1 => text.push("1 message that hangs on a missing one is out of reach".into()),
+            n => text.push(format!(
+                "{n} messages that hang on a missing one are out of reach"
+            )),
+        }
+        text.join(", ")
+    }
+}
+
+/// Whether an unterminated line is a piece of a record: no object is JSON before its last byte.
+fn is_torn(line: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(line).is_err()
+}
+
+fn header(line: &str) -> Result<Header, String> {
+    match Record::from_line(line) {
+        Ok(Some(Record::Session(header))) => Ok(header),
+        Ok(_) => Err("it is no header".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

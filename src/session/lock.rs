@@ -1,0 +1,75 @@
+//! One writer per log: a lock that the system holds and gives back when its owner is gone.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::sys::fs::lock_exclusive;
+
+/// Takes the lock of a log at once or fails. It is held as long as the file that comes back.
+pub fn acquire(log: &Path) -> Result<File> {
+    let path = log.with_extension("lock");
+    let failed = |error: std::io::Error| {
+        Error::from(error).context(format!("cannot lock `{}`", path.display()))
+    };
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(&path)
+        .map_err(failed)?;
+    if lock_exclusive(&file, false).map_err(failed)? {
+        return Ok(file);
+    }
+    Err(match holder(&file) {
+        Some(pid) => Error::failed(format!(
+            "`{}` is already active in process {pid}",
+            log.display()
+        ))
+        .remedy("close it there, end that process, or open it without saving"),
+        None => Error::failed(format!("`{}` is already active elsewhere", log.display()))
+            .remedy("close it there, or open it without saving"),
+    })
+}
+
+/// The process that took the lock, where the system tells.
+fn holder(file: &File) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+
+    let metadata = file.metadata().ok()?;
+    let device = metadata.dev();
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    let wanted = format!("{major:02x}:{minor:02x}:{}", metadata.ino());
+    // `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`; a waiter has `->` after the number.
+    let table = std::fs::read_to_string("/proc/locks").ok()?;
+    table.lines().find_map(|line| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        match fields[..] {
+            [_, "FLOCK", _, "WRITE", pid, place, ..] if place == wanted => pid.parse().ok(),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_opener_is_told_who_is_first() {
+        let root = tempfile::tempdir().unwrap();
+        let log = root.path().join("1_a.jsonl");
+        let first = acquire(&log).unwrap();
+        let error = acquire(&log).unwrap_err().to_string();
+        assert!(error.contains("already active"), "{error}");
+        if let Some(pid) = holder(&first) {
+            assert_eq!(pid, std::process::id());
+            assert!(error.contains(&pid.to_string()), "{error}");
+        }
+        drop(first);
+        acquire(&log).unwrap();
+    }
+}

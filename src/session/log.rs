@@ -1,0 +1,216 @@
+//! The one writer of a log: locks it, appends whole records, and mends its end on opening.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::load::{self, Loaded, Tail, open_regular};
+use super::lock;
+use super::record::{FORMAT_VERSION, Header, Record};
+use crate::config::Home;
+use crate::config::home::{create_private_dir, path_key};
+use crate::error::{Error, Result};
+
+/// What a new log is about.
+#[derive(Clone, Debug)]
+pub struct LogSpec {
+    /// The home that holds it.
+    pub home: Home,
+    /// The canonical workspace.
+    pub workspace: PathBuf,
+    /// The session's id.
+    pub id: String,
+    /// When the session began, in Unix milliseconds.
+    pub created: u64,
+    /// The slug of the model at the start.
+    pub model: String,
+}
+
+/// A session log that this process writes. Its lock lasts as long as this value.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    lines: Lines,
+    /// Diagnostics of provider failures, opened at the first one.
+    failures: Option<Lines>,
+    _lock: File,
+}
+
+impl Log {
+    /// Creates a log with its header and nothing else. A failure leaves no file behind.
+    pub fn create(spec: &LogSpec) -> Result<Self> {
+        let sessions = spec.home.ensure()?.join("sessions");
+        let dir = sessions.join(path_key(&spec.workspace));
+        for dir in [&sessions, &dir] {
+            create_private_dir(dir, false).map_err(|error| write_error(dir, error))?;
+        }
+        let path = dir.join(format!("{}_{}.jsonl", spec.created, spec.id));
+        let lock = lock::acquire(&path)?;
+        let header = Record::Session(Header {
+            format_version: FORMAT_VERSION,
+            id: spec.id.clone(),
+            cwd: spec.workspace.to_string_lossy().into_owned(),
+            created: spec.created,
+            model: spec.model.clone(),
+        });
+        let mut options = OpenOptions::new();
+        options.append(true).create_new(true).mode(0o600);
+        let failed = |error| write_error(&path, error);
+        let file = options.open(&path).map_err(failed)?;
+        let lines = Lines::new(file).and_then(|mut lines| {
+            lines.append(&header.to_line())?;
+            Ok(lines)
+        });
+        match lines {
+            Ok(lines) => Ok(Self {
+                path,
+                lines,
+                failures: None,
+                _lock: lock,
+            }),
+            Err(error) => {
+                // Nobody can know this session yet: leave nothing of it.
+                let _ = fs::remove_file(&path);
+                let _ = fs::remove_file(path.with_extension("lock"));
+                Err(failed(error))
+            }
+        }
+    }
+
+    /// Opens an existing log for writing: locks it, makes it private, mends its end, loads it.
+    pub fn reopen(home: &Home, path: &Path) -> Result<(Self, Loaded)> {
+        let named = |error: Error| error.context(format!("cannot open `{}`", path.display()));
+        // One file has one lock, whatever name it was reached by.
+        let path = path.canonicalize().map_err(|error| named(error.into()))?;
+        let lock = lock::acquire(&path)?;
+        // A home that cannot be made private is no reason to leave a session unsaved.
+        let _ = home.ensure();
+        let open = || {
+            let file = open_regular(&path, OpenOptions::new().read(true).append(true))?;
+            let (loaded, tail) = load::read(&file, &path)?;
+            make_private(&file)?;
+            match tail {
+                Tail::Whole => {}
+                Tail::Unterminated => (&file).write_all(b"\n")?,
+                Tail::Torn(offset) => file.set_len(offset)?,
+            }
+            Ok((Lines::new(file)?, loaded))
+        };
+        let (lines, loaded) = open().map_err(named)?;
+        let log = Self {
+            path,
+            lines,
+            failures: None,
+            _lock: lock,
+        };
+        Ok((log, loaded))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends a record. On an error the file holds whole records only, and the same record may
+    /// be tried again later.
+    pub fn append(&mut self, record: &Record) -> Result<()> {
+        let written = self.lines.append(&record.to_line());
+        written.map_err(|error| write_error(&self.path, error))
+    }
+
+    /// Appends the diagnostics of a provider failure to the sidecar.
+    pub fn append_failure(&mut self, parent: Option<&str>, details: &Value) -> Result<()> {
+        let path = self.path.with_extension("errors.jsonl");
+        let line = json!({"format_version": 1, "parent": parent, "details": details});
+        let mut write = || {
+            let lines = match &mut self.failures {
+                Some(lines) => lines,
+                none => none.insert(open_sidecar(&path)?),
+            };
+            lines.append(format!("{line}\n").as_bytes())
+        };
+        write().map_err(|error| write_error(&path, error))
+    }
+}
+
+fn open_sidecar(path: &Path) -> io::Result<Lines> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true).mode(0o600);
+    let file = options
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    make_private(&file)?;
+    let len = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if len > 0 {
+        file.read_exact_at(&mut last, len - 1)?;
+    }
+    // A crash may have cut the last line off; the next one does not continue it.
+    if last != [b'\n'] {
+        (&file).write_all(b"\n")?;
+    }
+    Lines::new(file)
+}
+
+fn make_private(file: &File) -> io::Result<()> {
+    let mode = file.metadata()?.permissions().mode() & 0o7777;
+    if mode & !0o600 == 0 {
+        return Ok(());
+    }
+    file.set_permissions(Permissions::from_mode(mode & 0o600))
+}
+
+fn write_error(path: &Path, error: io::Error) -> Error {
+    Error::from(error).context(format!("cannot write `{}`", path.display()))
+}
+
+/// A file of whole lines, opened for appending.
+#[derive(Debug)]
+struct Lines {
+    file: File,
+    /// The length up to the last whole line.
+    len: u64,
+    /// Set when a piece of a line could not be taken back: nothing may follow it.
+    retired: bool,
+}
+
+impl Lines {
+    fn new(file: File) -> io::Result<Self> {
+        Ok(Self {
+            len: file.metadata()?.len(),
+            file,
+            retired: false,
+        })
+    }
+
+    /// Writes one line with one call, or leaves the file as it was.
+    fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.retired {
+            return Err(io::Error::other("an earlier write left it damaged"));
+        }
+        match (&self.file).write_all(line) {
+            Ok(()) => {
+                self.len += line.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                self.take_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes a piece of a line that a failed write left.
+    fn take_back(&mut self) {
+        self.retired = self.file.set_len(self.len).is_err();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,322 @@
+//! The JSON of a session log, as serde types that borrow from a record or are read into one.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::record::{Envelope, Purpose, Record};
+use crate::chat::{Image, Message, Outcome, ToolCall, Usage};
+
+/// A record on disk. What old versions lack has a default here; the tree fills in ids.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Line<'a> {
+    Session {
+        #[serde(default)]
+        format_version: u64,
+        #[serde(default)]
+        id: Cow<'a, str>,
+        #[serde(default)]
+        cwd: Cow<'a, str>,
+        #[serde(default)]
+        created: u64,
+        #[serde(default)]
+        model: Cow<'a, str>,
+    },
+    Message {
+        #[serde(default)]
+        id: Cow<'a, str>,
+        parent: Option<Cow<'a, str>>,
+        #[serde(default)]
+        timestamp: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        response: Option<EnvelopeLine<'a>>,
+        message: MessageLine<'a>,
+    },
+    Compact {
+        id: Cow<'a, str>,
+        parent: Option<Cow<'a, str>>,
+        timestamp: u64,
+        summary: Cow<'a, str>,
+        first_kept: Option<Cow<'a, str>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        response: Option<EnvelopeLine<'a>>,
+    },
+    Response {
+        response: EnvelopeLine<'a>,
+    },
+    Name {
+        name: Cow<'a, str>,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct EnvelopeLine<'a> {
+    id: Cow<'a, str>,
+    timestamp: u64,
+    provider: Cow<'a, str>,
+    model: Cow<'a, str>,
+    purpose: Purpose,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageLine>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct UsageLine {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write_5m: u64,
+    cache_write_1h: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub(super) enum MessageLine<'a> {
+    User {
+        content: Cow<'a, str>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<ImageLine<'a>>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        internal: bool,
+    },
+    Assistant {
+        content: Cow<'a, str>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<CallLine<'a>>,
+    },
+    Tool {
+        content: Cow<'a, str>,
+        tool_call_id: Cow<'a, str>,
+        #[serde(default)]
+        tool_meta: MetaLine<'a>,
+    },
+    Reasoning {
+        content: Cow<'a, str>,
+    },
+    System {
+        content: Cow<'a, str>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ImageLine<'a> {
+    media_type: Cow<'a, str>,
+    data: Cow<'a, str>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CallLine<'a> {
+    id: Cow<'a, str>,
+    name: Cow<'a, str>,
+    arguments: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<Cow<'a, str>>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct MetaLine<'a> {
+    outcome: Cow<'a, str>,
+    summary: Cow<'a, str>,
+}
+
+impl<'a> From<&'a Record> for Line<'a> {
+    fn from(record: &'a Record) -> Self {
+        let text = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
+        match record {
+            Record::Session(header) => Line::Session {
+                format_version: header.format_version,
+                id: header.id.as_str().into(),
+                cwd: header.cwd.as_str().into(),
+                created: header.created,
+                model: header.model.as_str().into(),
+            },
+            Record::Message {
+                id,
+                parent,
+                timestamp,
+                response,
+                message,
+            } => Line::Message {
+                id: id.as_str().into(),
+                parent: text(parent),
+                timestamp: *timestamp,
+                response: response.as_ref().map(EnvelopeLine::from),
+                message: message.as_ref().into(),
+            },
+            Record::Compact {
+                id,
+                parent,
+                timestamp,
+                summary,
+                first_kept,
+                response,
+            } => Line::Compact {
+                id: id.as_str().into(),
+                parent: text(parent),
+                timestamp: *timestamp,
+                summary: summary.as_str().into(),
+                first_kept: text(first_kept),
+                response: response.as_ref().map(EnvelopeLine::from),
+            },
+            Record::Response { response } => Line::Response {
+                response: response.into(),
+            },
+            Record::Name(name) => Line::Name {
+                name: name.as_str().into(),
+            },
+        }
+    }
+}
+
+impl<'a> From<&'a Envelope> for EnvelopeLine<'a> {
+    fn from(envelope: &'a Envelope) -> Self {
+        Self {
+            id: envelope.id.as_str().into(),
+            timestamp: envelope.timestamp,
+            provider: envelope.provider.as_str().into(),
+            model: envelope.model.as_str().into(),
+            purpose: envelope.purpose,
+            usage: envelope.usage.map(|usage| UsageLine {
+                input: usage.input,
+                output: usage.output,
+                cache_read: usage.cache_read,
+                cache_write_5m: usage.cache_write_5m,
+                cache_write_1h: usage.cache_write_1h,
+            }),
+        }
+    }
+}
+
+impl From<EnvelopeLine<'_>> for Envelope {
+    fn from(line: EnvelopeLine<'_>) -> Self {
+        Self {
+            id: line.id.into_owned(),
+            timestamp: line.timestamp,
+            provider: line.provider.into_owned(),
+            model: line.model.into_owned(),
+            purpose: line.purpose,
+            usage: line.usage.map(|usage| Usage {
+                input: usage.input,
+                output: usage.output,
+                cache_read: usage.cache_read,
+                cache_write_5m: usage.cache_write_5m,
+                cache_write_1h: usage.cache_write_1h,
+            }),
+        }
+    }
+}
+
+impl<'a> From<&'a Message> for MessageLine<'a> {
+    fn from(message: &'a Message) -> Self {
+        match message {
+            Message::User {
+                content,
+                images,
+                internal,
+            } => MessageLine::User {
+                content: content.as_str().into(),
+                images: images
+                    .iter()
+                    .map(|image| ImageLine {
+                        media_type: image.media_type.as_str().into(),
+                        data: image.data.as_str().into(),
+                    })
+                    .collect(),
+                internal: *internal,
+            },
+            Message::Assistant {
+                content,
+                tool_calls,
+            } => MessageLine::Assistant {
+                content: content.as_str().into(),
+                tool_calls: tool_calls
+                    .iter()
+                    .map(|call| CallLine {
+                        id: call.id.as_str().into(),
+                        name: call.name.as_str().into(),
+                        arguments: call.arguments.as_str().into(),
+                        signature: call.signature.as_deref().map(Cow::Borrowed),
+                    })
+                    .collect(),
+            },
+            Message::Tool {
+                call_id,
+                content,
+                outcome,
+                summary,
+            } => MessageLine::Tool {
+                content: content.as_str().into(),
+                tool_call_id: call_id.as_str().into(),
+                tool_meta: MetaLine {
+                    outcome: outcome.record_name().into(),
+                    summary: summary.as_str().into(),
+                },
+            },
+            Message::Reasoning { content } => MessageLine::Reasoning {
+                content: content.as_str().into(),
+            },
+            Message::System { content } => MessageLine::System {
+                content: content.as_str().into(),
+            },
+        }
+    }
+}
+
+impl From<MessageLine<'_>> for Message {
+    fn from(line: MessageLine<'_>) -> Self {
+        match line {
+            MessageLine::User {
+                content,
+                images,
+                internal,
+            } => Message::User {
+                content: content.into_owned(),
+                images: images
+                    .into_iter()
+                    .map(|image| Image {
+                        media_type: image.media_type.into_owned(),
+                        data: image.data.into_owned(),
+                    })
+                    .collect(),
+                internal,
+            },
+            MessageLine::Assistant {
+                content,
+                tool_calls,
+            } => Message::Assistant {
+                content: content.into_owned(),
+                tool_calls: tool_calls
+                    .into_iter()
+                    .map(|call| ToolCall {
+                        id: call.id.into_owned(),
+                        name: call.name.into_owned(),
+                        arguments: call.arguments.into_owned(),
+                        signature: call.signature.map(Cow::into_owned),
+                    })
+                    .collect(),
+            },
+            MessageLine::Tool {
+                content,
+                tool_call_id,
+                tool_meta,
+            } => Message::Tool {
+                call_id: tool_call_id.into_owned(),
+                content: content.into_owned(),
+                // Old logs have no outcome; all that is known is that an answer came.
+                outcome: Outcome::from_record(&tool_meta.outcome).unwrap_or(Outcome::Completed),
+                summary: tool_meta.summary.into_owned(),
+            },
+            MessageLine::Reasoning { content } => Message::Reasoning {
+                content: content.into_owned(),
+            },
+            MessageLine::System { content } => Message::System {
+                content: content.into_owned(),
+            },
+        }
+    }
+}

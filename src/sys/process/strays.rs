@@ -1,0 +1,86 @@
+//! Finding processes again that left the group they were started in.
+//!
+//! The environment a process was started with names its owners and is inherited by all it
+//! starts. Since e is a subreaper, a process whose parents are gone becomes e's child.
+
+use std::ffi::OsString;
+use std::sync::LazyLock;
+
+use crate::sys::{Env, procfs};
+
+/// The variable that holds the mark.
+pub const VARIABLE: &str = "E_OWNER";
+
+/// Names this process in every mark it gives, so that all its strays can be found at once.
+static SELF: LazyLock<String> = LazyLock::new(|| uuid::Uuid::new_v4().to_string());
+
+/// The value of [`VARIABLE`] for a child. An e that was itself started by an e keeps that one's
+/// mark, so that the outer one finds what an inner one that was killed has left.
+pub fn mark(env: &Env, owner: &str) -> OsString {
+    let mut mark = env.get(VARIABLE).unwrap_or_default().to_owned();
+    mark.push(format!(",{},{owner}", *SELF));
+    mark
+}
+
+/// Living processes that belong to `owner` but to none of the groups.
+pub fn find(owner: &str, groups: &[u32]) -> Vec<u32> {
+    // What descends from this process hangs below one of its children, and the topmost stray of
+    // a branch whose group has ended is a child itself. Mostly there is none.
+    let orphans = |children: Vec<u32>| children.iter().any(|pid| is_outside(*pid, groups));
+    if !has_children() || procfs::own_children().is_some_and(|children| !orphans(children)) {
+        return Vec::new();
+    }
+    let own = std::process::id();
+    let belongs = |pid: &u32| procfs::environment_has(*pid, VARIABLE, owner);
+    procfs::pids()
+        .filter(|pid| *pid != own && is_outside(*pid, groups) && belongs(pid))
+        .collect()
+}
+
+/// The same for all that this process started.
+pub fn find_all(groups: &[u32]) -> Vec<u32> {
+    find(&SELF, groups)
+}
+
+/// Whether a process lives and is in none of the groups.
+pub fn is_outside(pid: u32, groups: &[u32]) -> bool {
+    procfs::stat(pid).is_some_and(|stat| !stat.dead && !groups.contains(&stat.group))
+}
+
+/// Whether there is any child, dead or alive.
+fn has_children() -> bool {
+    let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: waitid only writes to `info`, and with WNOWAIT it reaps nothing.
+    let status = unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), options) };
+    status == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ECHILD)
+}
+
+/// What is left of a process group whose leader was reaped.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Group {
+    /// Members that have not ended.
+    pub alive: usize,
+    /// Whether a member is a child of this process. It cannot disappear before it is reaped, so
+    /// until then the number of the group cannot pass to somebody else.
+    pub held: bool,
+}
+
+/// Looks at a process group.
+pub fn group(id: u32) -> Group {
+    if !procfs::is_available() {
+        // Nothing can be known; the number was taken from a process that ended just now.
+        return Group {
+            alive: 1,
+            held: true,
+        };
+    }
+    let own = std::process::id();
+    let members = procfs::pids()
+        .filter_map(procfs::stat)
+        .filter(|stat| stat.group == id);
+    members.fold(Group::default(), |group, member| Group {
+        alive: group.alive + usize::from(!member.dead),
+        held: group.held || member.parent == own,
+    })
+}

@@ -1,0 +1,369 @@
+//! The thread that owns all children: it forks them, reaps them and ends their groups.
+//!
+//! One thread because three things ask for it. `waitpid(-1)` anywhere else would steal statuses.
+//! The parent-death signal follows the thread that forked. And a process number is only safe to
+//! signal while nobody reaps its owner, which here is the case between any two steps.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, at, bounded, never, select};
+
+use super::{Child, Exit, Owner, Process, Spawn, launch, strays};
+use crate::error::{Error, Result};
+use crate::sys::signal;
+
+/// How long a process has to end after SIGTERM, where nobody says otherwise.
+pub const GRACE: Duration = Duration::from_millis(500);
+
+/// How long the kernel has to take a process away after SIGKILL before e goes on without.
+const KILL_WAIT: Duration = Duration::from_millis(200);
+
+/// Requests that may wait while the thread is busy with a fork.
+const QUEUE: usize = 64;
+
+enum Request {
+    Spawn(Box<Spawn>, Sender<Result<Child>>),
+    Stop(u64, Duration),
+    Groups(Sender<Vec<u32>>),
+    Sweep(Option<Owner>, Duration, Sender<usize>),
+}
+
+static THREAD: OnceLock<Result<Sender<Request>>> = OnceLock::new();
+
+pub fn spawn(spawn: Spawn) -> Result<Child> {
+    let requests = THREAD.get_or_init(|| start().map_err(Error::from)).as_ref();
+    let requests = requests.map_err(|error| error.clone().context("no thread for children"))?;
+    let (reply, child) = bounded(1);
+    let request = Request::Spawn(Box::new(spawn), reply);
+    let gone = || Error::failed("the thread for children has ended");
+    requests.send(request).map_err(|_| gone())?;
+    child.recv().map_err(|_| gone())?
+}
+
+pub fn stop(id: u64, grace: Duration) {
+    send(Request::Stop(id, grace));
+}
+
+/// The groups that are tracked right now.
+pub fn groups() -> Vec<u32> {
+    let (reply, groups) = bounded(1);
+    send(Request::Groups(reply));
+    groups.recv().unwrap_or_default()
+}
+
+pub fn sweep(owner: Option<Owner>, grace: Duration) -> usize {
+    let (reply, found) = bounded(1);
+    send(Request::Sweep(owner, grace, reply));
+    // Twice the rest, because the thread may have to finish a step before it begins.
+    found
+        .recv_timeout(grace + KILL_WAIT * 2)
+        .unwrap_or_default()
+}
+
+/// Without a thread there is no child that a request could be about.
+fn send(request: Request) {
+    if let Some(Ok(requests)) = THREAD.get() {
+        // The thread ends with the process only.
+        let _ = requests.send(request);
+    }
+}
+
+fn start() -> io::Result<Sender<Request>> {
+    let (sender, requests) = bounded(QUEUE);
+    let reaps = signal::watch_children()?;
+    #[cfg(target_os = "linux")]
+    // SAFETY: prctl takes numbers here. From now on orphans of children become children.
+    unsafe {
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
+    }
+    let table = Table::default();
+    thread::Builder::new()
+        .name("children".into())
+        .spawn(move || table.run(requests, reaps))?;
+    Ok(sender)
+}
+
+#[derive(Default)]
+struct Table {
+    last_id: u64,
+    entries: Vec<Entry>,
+    sweeps: Vec<Sweep>,
+}
+
+/// A group from its start until nothing is left of it.
+struct Entry {
+    id: u64,
+    pid: u32,
+    owner: Owner,
+    exit: Sender<Exit>,
+    /// Set when the leader is reaped. Until then its number cannot belong to anybody else.
+    status: Option<ExitStatus>,
+    stopped: usize,
+    ending: Option<Ending>,
+}
+
+/// How far the way from SIGTERM over SIGKILL to giving up is gone.
+#[derive(Clone, Copy)]
+struct Ending {
+    deadline: Instant,
+    killed: bool,
+}
+
+/// The end of an owner, or of all.
+struct Sweep {
+    owner: Option<Owner>,
+    ending: Ending,
+    signalled: Vec<u32>,
+    found: Sender<usize>,
+}
+
+impl Table {
+    fn run(mut self, requests: Receiver<Request>, mut reaps: Receiver<()>) {
+        loop {
+            let due = self.deadline().map_or_else(never, at);
+            select! {
+                recv(requests) -> request => match request {
+                    Ok(request) => self.handle(request),
+                    Err(_) => return,
+                },
+                recv(reaps) -> reap => match reap {
+                    Ok(()) => self.reap(),
+                    Err(_) => reaps = never(),
+                },
+                recv(due) -> _ => {}
+            }
+            let now = Instant::now();
+            self.entries.retain_mut(|entry| !entry.advance(now));
+            let mut sweeps = std::mem::take(&mut self.sweeps);
+            sweeps.retain_mut(|sweep| !sweep.advance(&self.entries, now));
+            self.sweeps = sweeps;
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let entries = self.entries.iter().filter_map(|entry| entry.ending);
+        let endings = entries.chain(self.sweeps.iter().map(|sweep| sweep.ending));
+        endings.map(|ending| ending.deadline).min()
+    }
+
+    fn handle(&mut self, request: Request) {
+        let now = Instant::now();
+        match request {
+            // The ones who ask wait for the answer, so sending it cannot fail.
+            Request::Spawn(spawn, reply) => {
+                let _ = reply.send(self.spawn(&spawn));
+            }
+            Request::Stop(id, grace) => {
+                if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
+                    entry.stop(now, grace);
+                }
+            }
+            Request::Groups(reply) => {
+                let _ = reply.send(self.entries.iter().map(|entry| entry.pid).collect());
+            }
+            Request::Sweep(owner, grace, found) => {
+                let sweep = Sweep {
+                    owner,
+                    ending: Ending::new(now, grace),
+                    signalled: Vec::new(),
+                    found,
+                };
+                let entries = self.entries.iter_mut();
+                entries
+                    .filter(|entry| sweep.covers(entry))
+                    .for_each(|entry| entry.stop(now, grace));
+                self.sweeps.push(sweep);
+            }
+        }
+    }
+
+    fn spawn(&mut self, spawn: &Spawn) -> Result<Child> {
+        let launched = launch::launch(spawn)?;
+        let (exit, receiver) = bounded(1);
+        self.last_id += 1;
+        self.entries.push(Entry {
+            id: self.last_id,
+            pid: launched.pid,
+            owner: spawn.owner.clone(),
+            exit,
+            status: None,
+            stopped: 0,
+            ending: None,
+        });
+        Ok(Child {
+            process: Process {
+                id: self.last_id,
+                pid: launched.pid,
+                exit: receiver,
+            },
+            stdin: launched.stdin,
+            stdout: launched.stdout,
+            stderr: launched.stderr,
+        })
+    }
+
+    /// Takes away every child that has ended, known or not.
+    fn reap(&mut self) {
+        loop {
+            let mut status = 0;
+            // SAFETY: waitpid only writes to `status`.
+            let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
+            match u32::try_from(pid) {
+                Ok(0) => return,
+                Ok(pid) => {
+                    let mut entries = self.entries.iter_mut();
+                    let leader = |entry: &&mut Entry| entry.pid == pid && entry.status.is_none();
+                    if let Some(entry) = entries.find(leader) {
+                        entry.status = Some(ExitStatus::from_raw(status));
+                    }
+                }
+                Err(_) if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn stop(&mut self, now: Instant, grace: Duration) {
+        if self.ending.is_none() {
+            self.ending = Some(Ending::new(now, grace));
+            self.signal(libc::SIGTERM);
+        }
+    }
+
+    /// Does what is due. `true` when there is nothing left to do and the exit was reported.
+    fn advance(&mut self, now: Instant) -> bool {
+        if self.status.is_some() && is_group_gone(self.pid) {
+            return self.report();
+        }
+        match &mut self.ending {
+            None if self.status.is_some() => {
+                let group = strays::group(self.pid);
+                if group.alive == 0 {
+                    return self.report();
+                }
+                self.stopped = group.alive;
+                self.stop(now, GRACE);
+            }
+            None => {}
+            Some(ending) if now < ending.deadline => {}
+            Some(Ending { killed: true, .. }) => return self.report(),
+            Some(ending) => {
+                *ending = ending.killed(now);
+                self.signal(libc::SIGKILL);
+            }
+        }
+        false
+    }
+
+    fn report(&self) -> bool {
+        // The only message; nobody may be listening any more.
+        let _ = self.exit.try_send(Exit {
+            status: self.status,
+            stopped: self.stopped,
+        });
+        true
+    }
+
+    /// Signals the group if it is certain whose it is: while its leader or one of its members is
+    /// a child that this thread has not reaped. Members whose parents left the group do not
+    /// count; they are strays.
+    fn signal(&self, signal: libc::c_int) {
+        if self.status.is_none() || strays::group(self.pid).held {
+            kill_group(self.pid, signal);
+        }
+    }
+}
+
+impl Ending {
+    fn new(now: Instant, grace: Duration) -> Self {
+        Self {
+            deadline: now + grace,
+            killed: false,
+        }
+    }
+
+    fn killed(self, now: Instant) -> Self {
+        Self {
+            deadline: now + KILL_WAIT,
+            killed: true,
+        }
+    }
+}
+
+impl Sweep {
+    fn covers(&self, entry: &Entry) -> bool {
+        self.owner
+            .as_ref()
+            .is_none_or(|owner| *owner == entry.owner)
+    }
+
+    /// Does what is due. `true` when it is over and was answered.
+    fn advance(&mut self, entries: &[Entry], now: Instant) -> bool {
+        let over = self.ending.killed && now >= self.ending.deadline;
+        let kill = !self.ending.killed && now >= self.ending.deadline;
+        if kill {
+            self.ending = self.ending.killed(now);
+        }
+        let groups: Vec<u32> = entries.iter().map(|entry| entry.pid).collect();
+        let strays = match &self.owner {
+            Some(owner) => strays::find(&owner.0, &groups),
+            None => strays::find_all(&groups),
+        };
+        for stray in &strays {
+            let known = self.signalled.contains(stray);
+            if !known {
+                self.signalled.push(*stray);
+            }
+            if self.ending.killed {
+                kill_process(*stray, libc::SIGKILL);
+            } else if !known {
+                kill_process(*stray, libc::SIGTERM);
+            }
+        }
+        let done = strays.is_empty() && !entries.iter().any(|entry| self.covers(entry));
+        if done || over {
+            // Whoever asked may have lost patience.
+            let _ = self.found.try_send(self.signalled.len());
+        }
+        done || over
+    }
+}
+
+/// Whether no process, not even an unreaped one, is in the group. A number that passed to
+/// another group meanwhile reads as not gone, which does no harm.
+fn is_group_gone(group: u32) -> bool {
+    !kill(-i64::from(group), 0) && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+}
+
+fn kill_group(group: u32, signal: libc::c_int) {
+    kill(-i64::from(group), signal);
+    wake(-i64::from(group), signal);
+}
+
+fn kill_process(pid: u32, signal: libc::c_int) {
+    kill(i64::from(pid), signal);
+    wake(i64::from(pid), signal);
+}
+
+/// A stopped process does not see SIGTERM before it goes on.
+fn wake(pid: i64, signal: libc::c_int) {
+    if signal == libc::SIGTERM {
+        kill(pid, libc::SIGCONT);
+    }
+}
+
+/// kill(2), unless the number means "everybody" or is none.
+fn kill(pid: i64, signal: libc::c_int) -> bool {
+    match libc::pid_t::try_from(pid) {
+        // SAFETY: kill takes numbers.
+        Ok(pid) if !matches!(pid, -1..=1) => unsafe { libc::kill(pid, signal) == 0 },
+        _ => false,
+    }
+}

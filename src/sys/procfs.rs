@@ -1,0 +1,135 @@
+//! What `/proc` tells about other processes.
+//!
+//! Every answer may be outdated when it arrives. Callers make sure that it is not (see
+//! `process::table`) or can live with it. Where there is no `/proc`, nothing is found.
+
+use std::ffi::OsStr;
+use std::fs;
+
+/// The part of `/proc/PID/stat` that e looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    /// Whether it has ended and only waits to be reaped.
+    pub dead: bool,
+    /// Its parent, 0 when that is outside of this container.
+    pub parent: u32,
+    /// Its process group.
+    pub group: u32,
+}
+
+/// Whether the system has a `/proc` that shows this process.
+pub(super) fn is_available() -> bool {
+    fs::exists("/proc/self/stat").unwrap_or(false)
+}
+
+/// All processes.
+pub(super) fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Parent, group and state of a process, unless it is gone.
+pub(super) fn stat(pid: u32) -> Option<Stat> {
+    // Read as bytes: the name of the program may be anything.
+    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(&line)
+}
+
+/// Whether one of the variables with which a process was started is `name` and its value
+/// contains `value`.
+pub(super) fn environment_has(pid: u32, name: &str, value: &str) -> bool {
+    let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
+        return false;
+    };
+    environment.split(|byte| *byte == 0).any(|variable| {
+        let rest = variable.strip_prefix(name.as_bytes());
+        let content = rest.and_then(|rest| rest.strip_prefix(b"="));
+        content.is_some_and(|content| String::from_utf8_lossy(content).contains(value))
+    })
+}
+
+/// Whether a descriptor of a process is open for writing.
+pub(super) fn is_open_for_writing(pid: u32, fd: &OsStr) -> bool {
+    let Ok(info) = fs::read_to_string(format!("/proc/{pid}/fdinfo/{}", fd.to_string_lossy()))
+    else {
+        return false;
+    };
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
+}
+
+/// The children of this process, or `None` where the kernel does not list them.
+pub(super) fn own_children() -> Option<Vec<u32>> {
+    let mut children = Vec::new();
+    for task in fs::read_dir("/proc/self/task").ok()?.flatten() {
+        match fs::read_to_string(task.path().join("children")) {
+            Ok(list) => children.extend(
+                list.split_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            ),
+            // The thread may have ended meanwhile; its children moved to another one.
+            Err(_) if !task.path().exists() => {}
+            Err(_) => return None,
+        }
+    }
+    Some(children)
+}
+
+fn parse_stat(line: &[u8]) -> Option<Stat> {
+    // The name stands in parentheses and may hold any byte, so fields count from the last one.
+    let end = line.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&line[end + 1..]).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let dead = matches!(fields.next()?, "Z" | "X" | "x");
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    Some(Stat {
+        dead,
+        parent,
+        group,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_lines_are_parsed() {
+        let stat = |dead, parent, group| {
+            Some(Stat {
+                dead,
+                parent,
+                group,
+            })
+        };
+        for (line, expected) in [
+            (&b"12 (sh) S 3 12 12 0 -1 4194560"[..], stat(false, 3, 12)),
+            (b"12 (a) Z 1 (b) R 7 8 9 0", stat(false, 7, 8)),
+            (b"12 (\xff\n) Z 0 8 9 0", stat(true, 0, 8)),
+            (b"12 (sh) S 3", None),
+            (b"12 (sh) S -1 3 3", None),
+            (b"12 sh S 3 12", None),
+            (b"", None),
+        ] {
+            assert_eq!(
+                parse_stat(line),
+                expected,
+                "{}",
+                String::from_utf8_lossy(line)
+            );
+        }
+    }
+
+    #[test]
+    fn this_process_is_found() {
+        if !is_available() {
+            return;
+        }
+        let own = std::process::id();
+        assert!(pids().any(|pid| pid == own));
+        assert!(stat(own).is_some_and(|stat| !stat.dead));
+        assert!(!environment_has(own, "E_NO_SUCH_VARIABLE", ""));
+    }
+}

@@ -1,0 +1,132 @@
+//! Signals as messages.
+//!
+//! A handler only raises a flag and writes a byte to a socket; a parked thread turns that into
+//! messages. The flags tell which signal it was, so a full socket can lose nothing.
+
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use signal_hook::low_level::{pipe, unregister};
+
+/// A request from outside to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// SIGINT: ctrl+c.
+    Interrupt,
+    /// SIGTERM: the system or a supervisor.
+    Terminate,
+    /// SIGHUP: the terminal is gone.
+    Hangup,
+}
+
+/// Takes SIGINT, SIGTERM and SIGHUP over for the rest of the process. A signal that was ignored
+/// at start stays ignored, as `nohup` and background jobs of a shell expect. While the receiver
+/// is behind, repetitions of one signal become one message.
+pub fn watch() -> io::Result<Receiver<Signal>> {
+    let (sender, receiver) = bounded(1);
+    let mut signals = Vec::new();
+    for (number, signal) in [
+        (libc::SIGINT, Signal::Interrupt),
+        (libc::SIGTERM, Signal::Terminate),
+        (libc::SIGHUP, Signal::Hangup),
+    ] {
+        if !is_ignored(number)? {
+            signals.push((number, signal));
+        }
+    }
+    listen("signals", signals, move |signal| {
+        sender.send(signal).is_ok()
+    })?;
+    Ok(receiver)
+}
+
+/// Sends one message whenever children may have ended; several ends may share a message.
+pub(super) fn watch_children() -> io::Result<Receiver<()>> {
+    let (sender, receiver): (Sender<()>, _) = bounded(1);
+    let deliver = move |()| !matches!(sender.try_send(()), Err(TrySendError::Disconnected(())));
+    listen("child signals", vec![(libc::SIGCHLD, ())], deliver)?;
+    Ok(receiver)
+}
+
+/// Starts a thread that calls `deliver` for every signal until it returns `false`.
+fn listen<T: Copy + Send + 'static>(
+    name: &str,
+    signals: Vec<(libc::c_int, T)>,
+    deliver: impl Fn(T) -> bool + Send + 'static,
+) -> io::Result<()> {
+    let (mut reader, writer) = UnixStream::pair()?;
+    let mut flags = Vec::new();
+    let mut handlers = Vec::new();
+    for (number, message) in signals {
+        let flag = Arc::new(AtomicBool::new(false));
+        // The handlers of a signal run in this order, so the flag is up when the byte arrives.
+        handlers.push(signal_hook::flag::register(number, flag.clone())?);
+        handlers.push(pipe::register(number, writer.try_clone()?)?);
+        flags.push((flag, message));
+    }
+    thread::Builder::new().name(name.into()).spawn(move || {
+        let mut wakes = [0; 64];
+        while matches!(reader.read(&mut wakes), Ok(1..)) {
+            let mut raised = flags
+                .iter()
+                .filter(|(flag, _)| flag.swap(false, Ordering::AcqRel));
+            if !raised.all(|(_, message)| deliver(*message)) {
+                break;
+            }
+        }
+        for handler in handlers {
+            unregister(handler);
+        }
+    })?;
+    Ok(())
+}
+
+fn is_ignored(number: libc::c_int) -> io::Result<bool> {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action, sigaction only writes the current one to `action`, for which
+    // zeroes are a valid value.
+    let action = unsafe {
+        if libc::sigaction(number, std::ptr::null(), action.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        action.assume_init()
+    };
+    Ok(action.sa_sigaction == libc::SIG_IGN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn signals_become_messages() -> io::Result<()> {
+        let receiver = watch()?;
+        for (number, signal) in [
+            (libc::SIGHUP, Signal::Hangup),
+            (libc::SIGTERM, Signal::Terminate),
+            (libc::SIGINT, Signal::Interrupt),
+        ] {
+            if is_ignored(number)? {
+                continue;
+            }
+            signal_hook::low_level::raise(number)?;
+            assert_eq!(receiver.recv_timeout(Duration::from_secs(5)), Ok(signal));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_flood_is_coalesced_and_never_blocks_the_sender() -> io::Result<()> {
+        let receiver = watch_children()?;
+        for _ in 0..10_000 {
+            signal_hook::low_level::raise(libc::SIGCHLD)?;
+        }
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(5)), Ok(()));
+        Ok(())
+    }
+}
