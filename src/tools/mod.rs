@@ -5,6 +5,7 @@
 //! block there, looks at its cancel token, and never panics on what a model or a file says.
 
 pub mod args;
+pub mod bash;
 mod edit;
 mod files;
 mod grep;
@@ -60,7 +61,7 @@ pub struct Label {
 
 /// Which arguments tell what a call works on.
 #[derive(Clone, Copy, Debug)]
-pub enum Target {
+pub enum Subject {
     /// The path of a file, which the call reads or changes.
     Path,
     /// An argument that may name a file, though another one is shown.
@@ -85,8 +86,8 @@ pub struct Builtin {
     pub running: &'static str,
     /// Its verb afterwards.
     pub completed: &'static str,
-    /// What its label shows.
-    pub target: Target,
+    /// What its label shows it works on.
+    pub subject: Subject,
     /// The JSON Schema of its arguments.
     pub parameters: fn() -> Value,
     /// Runs it.
@@ -103,7 +104,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "read",
         running: "Reading",
         completed: "Read",
-        target: Target::Path,
+        subject: Subject::Path,
         parameters: || args::schema(read::PARAMETERS),
         run: read::run,
     },
@@ -115,7 +116,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "write",
         running: "Writing",
         completed: "Wrote",
-        target: Target::Path,
+        subject: Subject::Path,
         parameters: || args::schema(write::PARAMETERS),
         run: write::run,
     },
@@ -128,7 +129,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "edit",
         running: "Editing",
         completed: "Edited",
-        target: Target::Path,
+        subject: Subject::Path,
         parameters: || args::schema(edit::PARAMETERS),
         run: edit::run,
     },
@@ -141,7 +142,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "read",
         running: "Searching",
         completed: "Searched",
-        target: Target::Shown("pattern"),
+        subject: Subject::Shown("pattern"),
         parameters: || args::schema(grep::PARAMETERS),
         run: grep::run,
     },
@@ -153,7 +154,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "read",
         running: "Reading result",
         completed: "Read result",
-        target: Target::Id,
+        subject: Subject::Id,
         parameters: || args::schema(results::PARAMETERS),
         run: results::run,
     },
@@ -226,11 +227,11 @@ pub fn label(name: &str, arguments: Option<&Value>) -> Label {
         Some(other) => Some(other.to_string()),
     };
     let line = |name: &str| argument(name).map(|text| one_line(&text, None));
-    let target = match builtin.target {
-        Target::Path => line("path"),
-        Target::Shown(name) => line(name),
-        Target::Id => line("id").map(|id| format!("#{id}")),
-        Target::Command(names) => names
+    let target = match builtin.subject {
+        Subject::Path => line("path"),
+        Subject::Shown(name) => line(name),
+        Subject::Id => line("id").map(|id| format!("#{id}")),
+        Subject::Command(names) => names
             .iter()
             .find_map(|name| argument(name))
             .map(|text| sanitize(&text)),
@@ -246,15 +247,15 @@ pub fn label(name: &str, arguments: Option<&Value>) -> Label {
 /// The path a call works on, made absolute, for tools that work on one: the file of `read`,
 /// `write` and `edit`, and what `grep` is told to search.
 pub fn target_path(name: &str, arguments: &Value, workspace: &Path) -> Option<PathBuf> {
-    match builtin(name)?.target {
-        Target::Path | Target::Shown(_) => {
+    match builtin(name)?.subject {
+        Subject::Path | Subject::Shown(_) => {
             let path = arguments
                 .get("path")?
                 .as_str()
                 .filter(|path| !path.is_empty())?;
             Some(workspace.join(path))
         }
-        Target::Id | Target::Command(_) => None,
+        Subject::Id | Subject::Command(_) => None,
     }
 }
 
