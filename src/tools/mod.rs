@@ -158,6 +158,20 @@ pub const BUILTINS: &[Builtin] = &[
         parameters: || args::schema(results::PARAMETERS),
         run: results::run,
     },
+    Builtin {
+        name: "bash",
+        prompt: "run a shell command in the workspace",
+        description: "Runs a command in a fresh shell in the workspace, without input and without \
+                      a terminal, and returns the end of its output. What it leaves running is \
+                      stopped; start servers with `background` and use the handle to look at \
+                      them or end them.",
+        category: "command",
+        running: "Running",
+        completed: "Ran",
+        subject: Subject::Command(&["command", "handle"]),
+        parameters: bash::parameters,
+        run: run_bash,
+    },
 ];
 
 /// The built-in tool of a name.
@@ -185,6 +199,18 @@ pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
                 .map(|builtin| builtin.name)
                 .collect::<Vec<_>>(),
         ),
+    }
+}
+
+fn run_bash(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
+    match bash::parse(call.arguments) {
+        Ok(request) => {
+            let Runtime {
+                processes, shell, ..
+            } = runtime;
+            bash::execute(processes, shell, request, call.cancel, call.output)
+        }
+        Err(reason) => ToolResult::failed(reason),
     }
 }
 
@@ -365,6 +391,23 @@ mod tests {
         }
         let result = bench.run("read", "{\"path\":\"a\\u0000b\"}");
         assert_eq!(result.outcome, Outcome::Failed);
+    }
+
+    #[test]
+    fn commands_run_in_the_workspace() {
+        let bench = Bench::new();
+        bench.run("write", r#"{"path":"f","content":"one\n"}"#);
+        let result = bench.run("bash", r#"{"command":"cat f; echo two > f"}"#);
+        assert_eq!(
+            (result.content.as_str(), result.summary.as_str()),
+            ("one", "done")
+        );
+        // What a command changed is not overwritten unseen.
+        let result = bench.run(
+            "edit",
+            r#"{"path":"f","old_string":"two","new_string":"three"}"#,
+        );
+        assert_eq!(result.summary, "stale");
     }
 
     #[test]
