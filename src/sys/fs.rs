@@ -49,11 +49,11 @@ pub fn allocate(file: &File, len: u64) -> io::Result<()> {
     }
     #[cfg(target_os = "linux")]
     {
-        let len = libc::off64_t::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let len = libc::off_t::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
         loop {
-            // SAFETY: fallocate64 takes an open descriptor and numbers.
+            // SAFETY: fallocate takes an open descriptor and numbers.
             let status =
-                unsafe { libc::fallocate64(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, 0, len) };
+                unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, 0, len) };
             if status == 0 {
                 return Ok(());
             }

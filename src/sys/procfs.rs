@@ -59,23 +59,6 @@ pub(super) fn is_open_for_writing(pid: u32, fd: &OsStr) -> bool {
     flags.is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
 }
 
-/// The children of this process, or `None` where the kernel does not list them.
-pub(super) fn own_children() -> Option<Vec<u32>> {
-    let mut children = Vec::new();
-    for task in fs::read_dir("/proc/self/task").ok()?.flatten() {
-        match fs::read_to_string(task.path().join("children")) {
-            Ok(list) => children.extend(
-                list.split_whitespace()
-                    .filter_map(|pid| pid.parse::<u32>().ok()),
-            ),
-            // The thread may have ended meanwhile; its children moved to another one.
-            Err(_) if !task.path().exists() => {}
-            Err(_) => return None,
-        }
-    }
-    Some(children)
-}
-
 fn parse_stat(line: &[u8]) -> Option<Stat> {
     // The name stands in parentheses and may hold any byte, so fields count from the last one.
     let end = line.iter().rposition(|byte| *byte == b')')?;

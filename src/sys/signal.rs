@@ -73,6 +73,7 @@ fn listen<T: Copy + Send + 'static>(
     let (mut reader, writer) = UnixStream::pair()?;
     let mut flags = Vec::new();
     let mut handlers = Vec::new();
+    let numbers: Vec<_> = signals.iter().map(|(number, _)| *number).collect();
     for (number, message) in signals {
         let flag = Arc::new(AtomicBool::new(false));
         // The handlers of a signal run in this order, so the flag is up when the byte arrives.
@@ -81,6 +82,7 @@ fn listen<T: Copy + Send + 'static>(
         flags.push((flag, message));
     }
     thread::Builder::new().name(name.into()).spawn(move || {
+        unblock(&numbers);
         let mut wakes = [0; 64];
         while matches!(reader.read(&mut wakes), Ok(1..)) {
             let mut raised = flags
@@ -95,6 +97,19 @@ fn listen<T: Copy + Send + 'static>(
         }
     })?;
     Ok(())
+}
+
+/// Lets this thread take the signals, in case e was started with them blocked.
+fn unblock(signals: &[libc::c_int]) {
+    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: sigemptyset initialises `set` before anything else looks at it.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), *signal);
+        }
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), std::ptr::null_mut());
+    }
 }
 
 fn is_ignored(number: libc::c_int) -> io::Result<bool> {

@@ -24,16 +24,22 @@ pub fn mark(env: &Env, owner: &str) -> OsString {
 
 /// Living processes that belong to `owner` but to none of the groups.
 pub fn find(owner: &str, groups: &[u32]) -> Vec<u32> {
-    // What descends from this process hangs below one of its children, and the topmost stray of
-    // a branch whose group has ended is a child itself. Mostly there is none.
-    let orphans = |children: Vec<u32>| children.iter().any(|pid| is_outside(*pid, groups));
-    if !has_children() || procfs::own_children().is_some_and(|children| !orphans(children)) {
+    if !has_children() {
         return Vec::new();
     }
     let own = std::process::id();
-    let belongs = |pid: &u32| procfs::environment_has(*pid, VARIABLE, owner);
-    procfs::pids()
-        .filter(|pid| *pid != own && is_outside(*pid, groups) && belongs(pid))
+    let outside: Vec<(u32, u32)> = procfs::pids()
+        .filter_map(|pid| Some((pid, procfs::stat(pid)?)))
+        .filter(|(pid, stat)| *pid != own && !stat.dead && !groups.contains(&stat.group))
+        .map(|(pid, stat)| (pid, stat.parent))
+        .collect();
+    // Strays hang below a stray that is a child itself, once the group they left has ended.
+    // Mostly there is none, and the environments need not be read.
+    if !outside.iter().any(|(_, parent)| *parent == own) {
+        return Vec::new();
+    }
+    let pids = outside.into_iter().map(|(pid, _)| pid);
+    pids.filter(|pid| procfs::environment_has(*pid, VARIABLE, owner))
         .collect()
 }
 

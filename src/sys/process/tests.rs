@@ -2,10 +2,12 @@
 //! owner of its own and looks at that owner's processes only.
 
 use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::sys::poll::{self, Writers};
 use crate::sys::procfs;
 
 /// Far more than any of these should take, on a busy machine too.
@@ -317,54 +319,77 @@ fn a_crowd_leaves_no_zombie() {
     assert_eq!(strays(&owner), 0);
 }
 
-/// The other side of [`all_ends_with_the_process`]: not a test of its own.
+/// What the test binary does when a test starts it again: not a test of its own.
 #[test]
-#[ignore = "started by another test"]
+#[ignore = "started by other tests"]
 fn child_role() {
+    let role = std::env::var("E_TEST_ROLE").unwrap_or_default();
+    if role == "writers" {
+        println!("writers {:?}", poll::pipe_writers(0));
+        return;
+    }
     let owner = Owner::new();
     let text = "setsid sh -c 'echo stray; exec sleep 300' & sleep 300 & wait";
     let mut child = start(&owner, text);
     assert_eq!(line(&mut child), "stray");
     println!("leader {}", child.process.pid());
-    match std::env::var("E_TEST_ROLE").as_deref() {
-        Ok("end") => println!("ended {}", end_all(GRACE)),
+    match role.as_str() {
+        "end" => println!("ended {}", end_all(GRACE)),
         _ => drop(finish(&child)),
     }
+}
+
+/// Starts the test binary in a role.
+fn start_role(owner: &Owner, role: &str) -> Child {
+    let mut env = Env::capture();
+    env.set("E_TEST_ROLE", role);
+    let name = "sys::process::tests::child_role";
+    spawn(Spawn {
+        program: std::env::current_exe().expect("a path"),
+        args: ["--exact", name, "--ignored", "--nocapture"]
+            .map(OsString::from)
+            .into(),
+        env,
+        stdin: Stdin::Pipe,
+        ..script(owner, "")
+    })
+    .expect("the test binary starts")
+}
+
+/// Waits for a line that the role printed, and gives what follows `key`.
+fn said(child: &mut Child, key: &str) -> String {
+    std::iter::repeat_with(|| line(child))
+        .find_map(|line| Some(line.split_once(key)?.1.trim().to_owned()))
+        .expect("an endless iterator")
+}
+
+#[test]
+fn writers_of_a_pipe_are_told_apart() {
+    let owner = Owner::new();
+    // The child writes to what this process reads.
+    let child = start(&owner, "sleep 300");
+    assert_eq!(
+        poll::pipe_writers(child.stdout.as_raw_fd()),
+        Writers::Others
+    );
+    // The parent holds what its child could read, and forgot to close it.
+    let mut child = start_role(&owner, "writers");
+    assert_eq!(said(&mut child, "writers "), "OnlyAncestors");
+    end_owned(&owner, GRACE);
 }
 
 #[test]
 fn all_ends_with_the_process() {
     let owner = Owner::new();
-    let program = std::env::current_exe().expect("a path");
     for (role, kill) in [("end", false), ("wait", true)] {
-        let mut env = Env::capture();
-        env.set("E_TEST_ROLE", role);
-        let args = [
-            "--exact",
-            "sys::process::tests::child_role",
-            "--ignored",
-            "--nocapture",
-        ];
-        let mut child = spawn(Spawn {
-            program: program.clone(),
-            args: args.map(OsString::from).into(),
-            cwd: "/".into(),
-            env,
-            stdin: Stdin::Null,
-            owner: owner.clone(),
-        })
-        .expect("the test binary starts");
-        let leader = std::iter::repeat_with(|| line(&mut child))
-            .find_map(|line| line.split("leader ").nth(1)?.trim().parse::<u32>().ok())
-            .expect("a process id");
+        let mut child = start_role(&owner, role);
+        let leader = said(&mut child, "leader ").parse().expect("a process id");
         if kill {
             // The leader dies by its parent-death signal, the rest is found by the mark that an
             // inner e inherits from its owner.
             child.process.stop(Duration::ZERO);
         } else {
-            assert!(
-                std::iter::repeat_with(|| line(&mut child)).any(|line| line.ends_with("ended 1"))
-            );
+            assert_eq!(said(&mut child, "ended "), "1");
         }
         finish(&child);
         if kill {

@@ -55,15 +55,17 @@ struct Command {
     killed: bool,
 }
 
-impl Processes {
-    /// A session without processes.
-    pub fn new(owner: Owner) -> Self {
+impl Default for Processes {
+    /// A new session without processes.
+    fn default() -> Self {
         Self {
-            owner,
-            commands: Mutex::new(Vec::new()),
+            owner: Owner::new(),
+            commands: Mutex::default(),
         }
     }
+}
 
+impl Processes {
     /// Whose processes these are.
     pub fn owner(&self) -> &Owner {
         &self.owner

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::*;
 use crate::chat::Outcome;
 use crate::sys::cancel::cancel_pair;
-use crate::sys::process::{GRACE, Owner, strays};
+use crate::sys::process::{GRACE, strays};
 use crate::sys::{Canceller, Env};
 
 /// Far more than any of these should take, on a busy machine too.
@@ -25,7 +25,7 @@ fn session() -> Session {
     env.set("HOME", "/nonexistent");
     let (open, cancel) = cancel_pair();
     Session {
-        processes: Processes::new(Owner::new()),
+        processes: Processes::default(),
         shell: Shell {
             workspace: "/".into(),
             env,
