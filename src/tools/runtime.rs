@@ -12,9 +12,9 @@ use crate::chat::ToolResult;
 use crate::error::io_text;
 use crate::sys::Env;
 use crate::sys::cancel::cancel_pair;
-use crate::sys::process::Owner;
 
 /// Workspace, processes, file observations, kept results and changes of one session.
+#[derive(Debug)]
 pub struct Runtime {
     /// The workspace, where relative paths start, and the environment of commands.
     pub(super) shell: Shell,
@@ -32,7 +32,7 @@ impl Runtime {
     pub fn new(workspace: PathBuf, env: Env) -> Self {
         Self {
             shell: Shell { workspace, env },
-            processes: Processes::new(Owner::new()),
+            processes: Processes::default(),
             seen: Seen::default(),
             results: KeptResults::default(),
             undo: Mutex::default(),
