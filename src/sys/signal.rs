@@ -35,8 +35,8 @@ impl Signal {
     }
 }
 
-/// Takes SIGINT, SIGTERM and SIGHUP over for the rest of the process. A signal that was ignored
-/// at start stays ignored, as `nohup` and background jobs of a shell expect. While the receiver
+/// Takes SIGINT, SIGTERM and SIGHUP over for the rest of the process. A SIGHUP that was
+/// ignored at start stays ignored, as `nohup` expects. While the receiver
 /// is behind, repetitions of one signal become one message.
 pub fn watch() -> io::Result<Receiver<Signal>> {
     let (sender, receiver) = bounded(1);
@@ -46,7 +46,9 @@ pub fn watch() -> io::Result<Receiver<Signal>> {
         (libc::SIGTERM, Signal::Terminate),
         (libc::SIGHUP, Signal::Hangup),
     ] {
-        if !is_ignored(number)? {
+        // `nohup` means hangups alone. An ignored SIGINT is what supervisors and script
+        // runners leave behind by accident; e must still be stoppable by it.
+        if signal != Signal::Hangup || !is_ignored(number)? {
             signals.push((number, signal));
         }
     }
