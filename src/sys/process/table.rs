@@ -118,6 +118,8 @@ struct Ending {
 struct Sweep {
     owner: Option<Owner>,
     ending: Ending,
+    /// Whether strays were looked for once.
+    begun: bool,
     signalled: Vec<u32>,
     found: Sender<usize>,
 }
@@ -170,6 +172,7 @@ impl Table {
                 let sweep = Sweep {
                     owner,
                     ending: Ending::new(now, grace),
+                    begun: false,
                     signalled: Vec::new(),
                     found,
                 };
@@ -306,9 +309,15 @@ impl Sweep {
 
     /// Does what is due. `true` when it is over and was answered.
     fn advance(&mut self, entries: &[Entry], now: Instant) -> bool {
-        let over = self.ending.killed && now >= self.ending.deadline;
-        let kill = !self.ending.killed && now >= self.ending.deadline;
-        if kill {
+        let due = now >= self.ending.deadline;
+        let groups_left = entries.iter().any(|entry| self.covers(entry));
+        // Looking for strays is not cheap, and most of them show when the groups are gone.
+        if groups_left && self.begun && !due {
+            return false;
+        }
+        self.begun = true;
+        let over = due && self.ending.killed;
+        if due {
             self.ending = self.ending.killed(now);
         }
         let groups: Vec<u32> = entries.iter().map(|entry| entry.pid).collect();
@@ -327,7 +336,7 @@ impl Sweep {
                 kill_process(*stray, libc::SIGTERM);
             }
         }
-        let done = strays.is_empty() && !entries.iter().any(|entry| self.covers(entry));
+        let done = strays.is_empty() && !groups_left;
         if done || over {
             // Whoever asked may have lost patience.
             let _ = self.found.try_send(self.signalled.len());
