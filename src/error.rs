@@ -28,12 +28,20 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// A mistake in how e was called.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Usage, message: message.into(), remedy: None }
+        Self {
+            kind: Kind::Usage,
+            message: message.into(),
+            remedy: None,
+        }
     }
 
     /// A failure of something that was asked for correctly.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Failed, message: message.into(), remedy: None }
+        Self {
+            kind: Kind::Failed,
+            message: message.into(),
+            remedy: None,
+        }
     }
 
     /// Adds what the reader can do about it, shown after a dash.

@@ -1,1 +1,72 @@
-//! agent
+//! The core: sessions, their turns, and the loop that owns them.
+//!
+//! A frontend starts a [`Core`], sends [`Input`] and reads [`Output`]; it never touches state.
+//! Inside, `session`, `turn`, `stream` and `batch` are state machines that take an event and
+//! return actions; `runtime` is the loop, `exec` carries actions out on threads.
+
+mod action;
+mod batch;
+mod conversation;
+mod details;
+mod event;
+mod exec;
+mod gate;
+mod instructions;
+mod open;
+mod outbox;
+mod prompt;
+mod report;
+mod runtime;
+mod session;
+mod stream;
+mod timers;
+mod toolset;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+pub use details::{Details, cause_name};
+pub use event::{
+    Answer, BatchCall, Input, Limits, Output, Prompt, RequestId, SessionKey, TurnEvent, TurnResult,
+};
+pub use open::{Choice, Process, SessionSpec, read_images};
+pub use report::retry_line;
+pub use toolset::Toolset;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::error::Result;
+use crate::sys::signal::Signal;
+
+/// Requests that may wait for the loop.
+const INPUTS: usize = 64;
+/// Worker events that may wait for the loop.
+const EVENTS: usize = 1024;
+/// Hand-overs that may wait for the frontend.
+const OUTPUTS: usize = 4;
+
+/// A running core, as a frontend holds it.
+///
+/// `output` closes when the core has shut down: after [`Input::Shutdown`], after a signal, or
+/// when `input` is dropped. A frontend reads it until then.
+pub struct Core {
+    /// Requests go here.
+    pub input: Sender<Input>,
+    /// Events and answers come from here, several at a time, in order.
+    pub output: Receiver<Vec<Output>>,
+}
+
+impl Core {
+    /// Starts the loop. Signals that `signals` delivers are acted on: the first SIGINT stops the
+    /// turns, a second ends the process; SIGTERM and SIGHUP stop everything.
+    pub fn start(signals: Receiver<Signal>) -> Result<Self> {
+        let (input, requests) = bounded(INPUTS);
+        let (out, output) = bounded(OUTPUTS);
+        let runtime = runtime::Runtime::new(requests, signals, bounded(EVENTS), out);
+        std::thread::Builder::new()
+            .name("e-core".into())
+            .spawn(move || runtime.run())?;
+        Ok(Self { input, output })
+    }
+}

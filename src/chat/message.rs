@@ -60,11 +60,19 @@ pub struct ToolCall {
 impl Message {
     /// A visible user message without images.
     pub fn user(content: impl Into<String>) -> Self {
-        Self::User { content: content.into(), images: Vec::new(), internal: false }
+        Self::User {
+            content: content.into(),
+            images: Vec::new(),
+            internal: false,
+        }
     }
 
     /// A user message that only the model sees.
     pub fn internal(content: impl Into<String>) -> Self {
-        Self::User { content: content.into(), images: Vec::new(), internal: true }
+        Self::User {
+            content: content.into(),
+            images: Vec::new(),
+            internal: true,
+        }
     }
 }

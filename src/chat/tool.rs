@@ -121,7 +121,10 @@ impl ToolResult {
 
     /// A call that failed; the text tells the model what to do next.
     pub fn failed(content: impl Into<String>) -> Self {
-        Self { outcome: Outcome::Failed, ..Self::completed(content, "error") }
+        Self {
+            outcome: Outcome::Failed,
+            ..Self::completed(content, "error")
+        }
     }
 
     /// The same result with another row suffix.

@@ -1,1 +1,107 @@
-//! cli
+//! The command line: what was asked for, and everything that is not a run of the agent.
+
+pub mod doc;
+pub mod docs;
+pub mod flags;
+pub mod parse;
+
+mod commands;
+mod near;
+mod output;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+
+pub use parse::{Invocation, ParseFailure, parse};
+
+use crate::agent::Process;
+use crate::config::Home;
+use crate::error::{Error, Result, io_text};
+use crate::print;
+use crate::provider::{self, Catalog};
+use crate::sys::{Env, clock};
+
+/// Runs e with the arguments that follow its name. Returns the exit status.
+pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
+    let invocation = match parse(&argv) {
+        Ok(invocation) => invocation,
+        Err(failure) if failure.print => return print::report(&failure.error, failure.json),
+        Err(failure) => return fail(&failure.error, failure.json),
+    };
+    let home = || home(&env);
+    match invocation {
+        Invocation::Print { options, trust } => match working_directory() {
+            Ok(cwd) => {
+                let process = Process {
+                    home: home(),
+                    trusted: trust.then(|| cwd.clone()),
+                    provider: provider::Context::new(&env),
+                    env: Arc::new(env),
+                };
+                print::run(options, process, cwd)
+            }
+            Err(error) => print::report(&error, options.json),
+        },
+        Invocation::Version { json } => output::print(&commands::version(json)),
+        Invocation::Help => output::print(&doc::help()),
+        Invocation::Generate(what) => output::print(&what.text()),
+        Invocation::Docs { topic: None } => output::print(&docs::list()),
+        Invocation::Docs { topic: Some(topic) } => answer(docs::guide(&topic)),
+        Invocation::Trust { dir, trusted } => answer(commands::trust(&home(), &env, dir, trusted)),
+        Invocation::Auth => {
+            output::print(&commands::auth(&catalog(&home(), &env), clock::now_ms()))
+        }
+        Invocation::Providers { json } => {
+            output::print(&commands::providers(&catalog(&home(), &env), json))
+        }
+        Invocation::Models { json } => {
+            let home = home();
+            output::print(&commands::models(&catalog(&home, &env), &home, json))
+        }
+        Invocation::Doctor { json } => output::print(&commands::doctor(&home(), &env, json)),
+    }
+}
+
+/// Where e keeps its files, for a process that was started here.
+fn home(env: &Env) -> Home {
+    // Without a working directory only a relative `E_HOME` has no meaning; it will be missing.
+    Home::locate(env, &std::env::current_dir().unwrap_or_default())
+}
+
+/// The canonical working directory.
+fn working_directory() -> Result<PathBuf> {
+    std::env::current_dir()
+        .and_then(|dir| dir.canonicalize())
+        .map_err(|error| {
+            Error::failed(format!(
+                "the working directory cannot be used: {}",
+                io_text(&error)
+            ))
+        })
+}
+
+/// Prints what a command has to say, or why it failed.
+fn answer(result: Result<String>) -> u8 {
+    match result {
+        Ok(text) => output::print(&text),
+        Err(error) => fail(&error, false),
+    }
+}
+
+/// The catalog; what is wrong with its files goes to standard error.
+fn catalog(home: &Home, env: &Env) -> Catalog {
+    let catalog = Catalog::load(home.dir(), env);
+    catalog.warnings().iter().for_each(output::warn);
+    catalog
+}
+
+fn fail(error: &Error, json: bool) -> u8 {
+    output::error(error);
+    if json {
+        output::print(&format!("{}\n", json!({"error": error.to_string()})));
+    }
+    error.status()
+}

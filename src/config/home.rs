@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn the_home_is_where_the_environment_says() {
-        let cases: &[(&[(&str, &str)], Option<&str>)] = &[
-            (&[("E_HOME", "/x"), ("HOME", "/h")], Some("/x")),
+        let cases = [
+            (&[("E_HOME", "/x"), ("HOME", "/h")][..], Some("/x")),
             (&[("E_HOME", ""), ("HOME", "/h")], Some("/h/.e")),
             (&[("HOME", "/h")], Some("/h/.e")),
             (&[("E_HOME", "rel")], Some("/cwd/rel")),

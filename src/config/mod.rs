@@ -4,6 +4,7 @@
 //! that cannot be read costs that file: the caller gets defaults and a warning, and no read ever
 //! changes a byte on disk.
 
+pub mod build;
 pub mod home;
 pub mod settings;
 pub mod store;

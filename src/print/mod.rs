@@ -1,1 +1,228 @@
-//! print
+//! `e -p`: one headless turn for a shell, a pipeline or CI.
+//!
+//! Standard output carries the reply (or, with `--json`, event lines and the result line) and
+//! nothing else; everything said about the run goes to standard error. The exit status tells how
+//! the turn ended, the same in both forms.
+
+mod options;
+mod output;
+mod stdin;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+pub use options::PrintOptions;
+
+use self::output::{Form, Printer};
+use crate::agent::{
+    Answer, Choice, Core, Input, Limits, Output, Process, Prompt, RequestId, SessionKey, Toolset,
+    TurnResult, read_images,
+};
+use crate::error::{Error, Result};
+use crate::sys::signal::Signal;
+use crate::sys::{self, poll};
+use crate::wire::failed_result;
+
+const SESSION: SessionKey = SessionKey(1);
+const TURN: RequestId = RequestId(1);
+const STOP: RequestId = RequestId(2);
+/// How long the core may take to wind down after the result was printed.
+const WIND_DOWN: Duration = Duration::from_secs(3);
+/// The status after the reader of standard output went away: 128 + SIGPIPE.
+const READER_GONE: u8 = 141;
+
+/// Runs the turn and returns the exit status.
+pub fn run(options: PrintOptions, process: Process, cwd: PathBuf) -> u8 {
+    let started = Instant::now();
+    let mut printer = Printer::new(form(options.json));
+    match prepare(&options, &process, cwd, started) {
+        Ok(Start::Turn(core)) => follow(core, &mut printer),
+        Ok(Start::Signalled(signal)) => signal.status(),
+        Err(error) => refuse(&error, &mut printer),
+    }
+}
+
+/// Reports a run that never began, also when its arguments could not be understood.
+pub fn report(error: &Error, json: bool) -> u8 {
+    refuse(error, &mut Printer::new(form(json)))
+}
+
+fn refuse(error: &Error, printer: &mut Printer) -> u8 {
+    let text = error.to_string();
+    printer.error(&text);
+    printer.finish(&failed_result(&text));
+    error.status()
+}
+
+fn form(json: bool) -> Form {
+    if json { Form::Json } else { Form::Plain }
+}
+
+enum Start {
+    Turn(Core),
+    /// A signal came before there was a turn to stop.
+    Signalled(Signal),
+}
+
+fn prepare(
+    options: &PrintOptions,
+    process: &Process,
+    cwd: PathBuf,
+    started: Instant,
+) -> Result<Start> {
+    let signals = sys::signal::watch()?;
+    let argument = options.prompt.join(" ");
+    let input = stdin::Input::look();
+    if argument.trim().is_empty() && !input.may_hold_text() {
+        return Err(needs_a_prompt());
+    }
+    let spec = process.open(Choice {
+        workspace: cwd,
+        model: options.model.clone(),
+        effort: options.effort.clone(),
+        tools: if options.no_tools {
+            Toolset::none()
+        } else {
+            Toolset::all()
+        },
+        save: !options.no_save,
+    })?;
+    let images = read_images(&options.images, &spec.model)?;
+    if options.limits.cost_usd.is_some() && spec.model.pricing.is_none() {
+        let message = format!(
+            "`--max-cost` needs prices, and `{}` has none",
+            spec.model.slug()
+        );
+        return Err(Error::usage(message).remedy("add `pricing` to models.json"));
+    }
+    let deadline = options
+        .limits
+        .seconds
+        .map(|seconds| started + Duration::from_secs(seconds));
+    let text = match stdin::prompt(argument, input, &signals, deadline)? {
+        stdin::Prompt::Text(text) => text,
+        stdin::Prompt::Signalled(signal) => return Ok(Start::Signalled(signal)),
+    };
+    if text.trim().is_empty() {
+        return Err(needs_a_prompt());
+    }
+    for warning in &spec.warnings {
+        output::warn(warning);
+    }
+    let core = Core::start(signals)?;
+    let limits = Limits {
+        seconds: remaining_seconds(deadline),
+        ..options.limits
+    };
+    let prompt = Input::Prompt {
+        session: SESSION,
+        request: TURN,
+        prompt: Prompt { text, images },
+        limits,
+    };
+    for input in [Input::Open(SESSION, Arc::new(spec)), prompt] {
+        core.input
+            .send(input)
+            .map_err(|_| Error::failed("the core did not start"))?;
+    }
+    Ok(Start::Turn(core))
+}
+
+/// Prints what happens until the core has closed.
+fn follow(core: Core, printer: &mut Printer) -> u8 {
+    let gone = watch_reader(&core);
+    let mut ended_by: Option<Signal> = None;
+    let mut status = None;
+    let mut deadline = None;
+    while let Some(outputs) = receive(&core.output, deadline) {
+        for output in outputs {
+            match output {
+                Output::Event { event, .. } => printer.event(&event),
+                Output::Ending(signal) => ended_by = Some(signal),
+                Output::Answer {
+                    request: TURN,
+                    answer,
+                } => {
+                    let reader_gone = gone.load(Ordering::Acquire) || printer.is_broken();
+                    status = Some(end(answer, printer, ended_by, reader_gone));
+                    deadline = Some(Instant::now() + WIND_DOWN);
+                    let _ = core.input.send(Input::Shutdown);
+                }
+                Output::Answer { .. } => {}
+            }
+        }
+        if core.output.is_empty() {
+            printer.flush();
+        }
+        if printer.is_broken() && !gone.swap(true, Ordering::AcqRel) {
+            let _ = core.input.send(Input::Interrupt {
+                session: SESSION,
+                request: STOP,
+            });
+        }
+    }
+    status.unwrap_or_else(|| {
+        let error = Error::failed("e stopped unexpectedly; this is a bug");
+        refuse(&error, printer)
+    })
+}
+
+fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_gone: bool) -> u8 {
+    let result = match answer {
+        Answer::Turn(result) => *result,
+        Answer::Refused(why) => failed_result(&why),
+        Answer::Done => TurnResult::default(),
+    };
+    let stopped_reader = reader_gone && result.aborted;
+    if result.aborted && result.error.is_none() && !stopped_reader {
+        printer.interrupted(result.log.as_deref());
+    }
+    printer.finish(&result);
+    match ended_by {
+        Some(signal) => signal.status(),
+        None if stopped_reader => READER_GONE,
+        None if printer.failed_to_write() => 1,
+        None => u8::from(result.aborted || result.error.is_some()),
+    }
+}
+
+/// Stops the turn when nobody reads standard output any more, also while nothing is written.
+fn watch_reader(core: &Core) -> Arc<AtomicBool> {
+    let gone = Arc::new(AtomicBool::new(false));
+    let (flag, input) = (gone.clone(), core.input.clone());
+    // Without this thread a closed pipe is still noticed, at the next write.
+    let _ = std::thread::Builder::new()
+        .name("e-stdout".into())
+        .spawn(move || {
+            if poll::wait_hangup(1) && !flag.swap(true, Ordering::AcqRel) {
+                let _ = input.send(Input::Interrupt {
+                    session: SESSION,
+                    request: STOP,
+                });
+            }
+        });
+    gone
+}
+
+fn receive(output: &Receiver<Vec<Output>>, deadline: Option<Instant>) -> Option<Vec<Output>> {
+    match deadline {
+        None => output.recv().ok(),
+        Some(deadline) => match output.recv_deadline(deadline) {
+            Ok(outputs) => Some(outputs),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        },
+    }
+}
+
+fn remaining_seconds(deadline: Option<Instant>) -> Option<u64> {
+    let left = deadline?.saturating_duration_since(Instant::now());
+    Some(left.as_secs_f64().ceil() as u64)
+}
+
+fn needs_a_prompt() -> Error {
+    Error::usage("`e -p` needs a prompt").remedy("give one as an argument or on standard input")
+}

@@ -278,7 +278,10 @@ impl Scan {
             if read == 0 {
                 return Ok(scan);
             }
-            let terminated = bytes.pop_if(|last| *last == b'\n').is_some();
+            let terminated = bytes.last() == Some(&b'\n');
+            if terminated {
+                bytes.pop();
+            }
             place.line += 1;
             place.len = bytes.len();
             let outcome = if !terminated && read == MAX_LINE {

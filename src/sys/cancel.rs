@@ -26,7 +26,13 @@ pub struct CancelToken {
 pub fn cancel_pair() -> (Canceller, CancelToken) {
     let flag = Arc::new(AtomicBool::new(false));
     let (open, closed) = bounded(0);
-    (Canceller { flag: flag.clone(), _open: open }, CancelToken { flag, closed })
+    (
+        Canceller {
+            flag: flag.clone(),
+            _open: open,
+        },
+        CancelToken { flag, closed },
+    )
 }
 
 impl Canceller {

@@ -61,6 +61,17 @@ fn suspended_since_boot() -> Duration {
     Duration::ZERO
 }
 
+/// `YYYY-MM-DD HH:MM UTC` of a time in milliseconds since 1970.
+pub fn utc_time(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    format!(
+        "{} {:02}:{:02} UTC",
+        utc_date(ms),
+        minutes / 60 % 24,
+        minutes % 60
+    )
+}
+
 /// `YYYY-MM-DD` in UTC of a time in milliseconds since 1970.
 pub fn utc_date(ms: u64) -> String {
     // Counted in years that begin in March, so that the leap day comes last. 719,468 days lie

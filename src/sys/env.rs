@@ -16,7 +16,9 @@ pub struct Env {
 impl Env {
     /// The environment this process was started with.
     pub fn capture() -> Self {
-        Self { vars: std::env::vars_os().collect() }
+        Self {
+            vars: std::env::vars_os().collect(),
+        }
     }
 
     /// The raw value of a variable.
@@ -26,12 +28,16 @@ impl Env {
 
     /// A variable as text, when it is set, not blank, and UTF-8.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.get(name)?.to_str().filter(|value| !value.trim().is_empty())
+        self.get(name)?
+            .to_str()
+            .filter(|value| !value.trim().is_empty())
     }
 
     /// A variable as a path, when it is set and not empty.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
-        self.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+        self.get(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
     }
 
     /// Sets a variable in this snapshot.
@@ -46,6 +52,8 @@ impl Env {
 
     /// All variables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.vars.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+        self.vars
+            .iter()
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 }

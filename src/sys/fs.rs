@@ -3,11 +3,21 @@
 //! Locks, room on the disk, and everything about a file that is not its bytes. All of them work
 //! on open files, so that what was checked and what is changed are the same inode.
 
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+
+/// Opens what must be a regular file, links followed. Opening does not block, whatever stands
+/// in its place.
+pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    Ok(file)
+}
 
 /// Takes the exclusive advisory lock of a file, which lasts until its last descriptor is closed.
 /// Without `wait`, `false` says that somebody else holds it.

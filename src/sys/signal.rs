@@ -23,6 +23,18 @@ pub enum Signal {
     Hangup,
 }
 
+impl Signal {
+    /// The exit status of a process that this signal ended. SIGINT stops a turn in order, which
+    /// is an ordinary failure.
+    pub fn status(self) -> u8 {
+        match self {
+            Signal::Interrupt => 1,
+            Signal::Terminate => 143,
+            Signal::Hangup => 129,
+        }
+    }
+}
+
 /// Takes SIGINT, SIGTERM and SIGHUP over for the rest of the process. A signal that was ignored
 /// at start stays ignored, as `nohup` and background jobs of a shell expect. While the receiver
 /// is behind, repetitions of one signal become one message.

@@ -20,6 +20,12 @@ pub fn to_line(value: &impl Serialize) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| "null".to_owned())
 }
 
+/// Appends a value the way [`to_line`] writes it.
+pub fn write_value(out: &mut Vec<u8>, value: &impl Serialize) {
+    // Writing to memory does not fail.
+    let _ = value.serialize(&mut line_serializer(out));
+}
+
 /// Appends `text` as a JSON string with its quotes, the way [`to_line`] writes it, without
 /// building a value first.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {

@@ -144,8 +144,13 @@ fn plan(file: &[u8], old: &str, new: &str) -> Result<Replacement, String> {
         _ => (old, new),
     };
 
-    let found = locate(body, old)?;
-    let (old, new) = (plain_lines(&body[found.clone()]), plain_lines(new));
+    let (found, is_text) = locate(body, old)?;
+    let old = plain_lines(&body[found.clone()]);
+    let new = if is_text {
+        new.to_vec()
+    } else {
+        plain_lines(new)
+    };
     if old == new {
         return Err(
             "the change is one of line endings only, which `edit` keeps; convert them \
@@ -162,16 +167,29 @@ fn plan(file: &[u8], old: &str, new: &str) -> Result<Replacement, String> {
     })
 }
 
-/// The one place where `old` occurs. A carriage return in it is taken literally first.
-fn locate(body: &[u8], old: &[u8]) -> Result<Range<usize>, String> {
-    if old.contains(&b'\r') {
-        let exact = occurrences(body, old, false);
-        if let (1, Some(span)) = exact {
-            return Ok(span);
+/// The one place where `old` occurs, and whether a carriage return before a line break in it is
+/// text. It is when the file shows one there; else it is the model's way to end a line, and it
+/// may tell apart what looks the same, so the bytes themselves are asked last. A match never
+/// takes half of a line end.
+fn locate(body: &[u8], old: &[u8]) -> Result<(Range<usize>, bool), String> {
+    let plain = plain_lines(old);
+    let foreign_ends = plain.len() < old.len();
+    let mut found = occurrences(body, old, true);
+    let is_text = foreign_ends && found.0 > 0;
+    if found.0 == 0 && foreign_ends {
+        found = occurrences(body, &plain, true);
+    }
+    if found.0 != 1 && old.contains(&b'\r') {
+        let splits = |at: usize| body[..at].ends_with(b"\r") && body[at..].starts_with(b"\n");
+        match occurrences(body, old, false) {
+            (1, Some(span)) if !splits(span.start) && !splits(span.end) => {
+                found = (1, Some(span));
+            }
+            _ => {}
         }
     }
-    match occurrences(body, &plain_lines(old), true) {
-        (1, Some(span)) => Ok(span),
+    match found {
+        (1, Some(span)) => Ok((span, is_text)),
         (0, _) | (_, None) => Err(
             "`old_string` does not occur; read the file again and copy the \
                                    text exactly, blanks included"

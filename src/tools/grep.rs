@@ -82,10 +82,10 @@ fn grep(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, String> {
     let root = root
         .canonicalize()
         .map_err(|error| describe(shown, &error))?;
-    let workspace = runtime
-        .workspace
+    let workspace = runtime.workspace();
+    let workspace = workspace
         .canonicalize()
-        .unwrap_or_else(|_| runtime.workspace.clone());
+        .unwrap_or_else(|_| workspace.to_owned());
     let limits = Limits {
         cancel: call.cancel,
         deadline: Instant::now() + TIME,

@@ -61,7 +61,7 @@ pub struct Label {
 
 /// Which arguments tell what a call works on.
 #[derive(Clone, Copy, Debug)]
-pub enum Target {
+pub enum Subject {
     /// The path of a file, which the call reads or changes.
     Path,
     /// An argument that may name a file, though another one is shown.
@@ -86,8 +86,8 @@ pub struct Builtin {
     pub running: &'static str,
     /// Its verb afterwards.
     pub completed: &'static str,
-    /// What its label shows.
-    pub target: Target,
+    /// What its label shows it works on.
+    pub subject: Subject,
     /// The JSON Schema of its arguments.
     pub parameters: fn() -> Value,
     /// Runs it.
@@ -104,7 +104,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "read",
         running: "Reading",
         completed: "Read",
-        target: Target::Path,
+        subject: Subject::Path,
         parameters: || args::schema(read::PARAMETERS),
         run: read::run,
     },
@@ -116,7 +116,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "write",
         running: "Writing",
         completed: "Wrote",
-        target: Target::Path,
+        subject: Subject::Path,
         parameters: || args::schema(write::PARAMETERS),
         run: write::run,
     },
@@ -129,7 +129,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "edit",
         running: "Editing",
         completed: "Edited",
-        target: Target::Path,
+        subject: Subject::Path,
         parameters: || args::schema(edit::PARAMETERS),
         run: edit::run,
     },
@@ -142,7 +142,7 @@ pub const BUILTINS: &[Builtin] = &[
         category: "read",
         running: "Searching",
         completed: "Searched",
-        target: Target::Shown("pattern"),
+        subject: Subject::Shown("pattern"),
         parameters: || args::schema(grep::PARAMETERS),
         run: grep::run,
     },
@@ -154,9 +154,23 @@ pub const BUILTINS: &[Builtin] = &[
         category: "read",
         running: "Reading result",
         completed: "Read result",
-        target: Target::Id,
+        subject: Subject::Id,
         parameters: || args::schema(results::PARAMETERS),
         run: results::run,
+    },
+    Builtin {
+        name: "bash",
+        prompt: "run a shell command in the workspace",
+        description: "Runs a command in a fresh shell in the workspace, without input and without \
+                      a terminal, and returns the end of its output. What it leaves running is \
+                      stopped; start servers with `background` and use the handle to look at \
+                      them or end them.",
+        category: "command",
+        running: "Running",
+        completed: "Ran",
+        subject: Subject::Command(&["command", "handle"]),
+        parameters: bash::parameters,
+        run: run_bash,
     },
 ];
 
@@ -185,6 +199,18 @@ pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
                 .map(|builtin| builtin.name)
                 .collect::<Vec<_>>(),
         ),
+    }
+}
+
+fn run_bash(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
+    match bash::parse(call.arguments) {
+        Ok(request) => {
+            let Runtime {
+                processes, shell, ..
+            } = runtime;
+            bash::execute(processes, shell, request, call.cancel, call.output)
+        }
+        Err(reason) => ToolResult::failed(reason),
     }
 }
 
@@ -227,11 +253,11 @@ pub fn label(name: &str, arguments: Option<&Value>) -> Label {
         Some(other) => Some(other.to_string()),
     };
     let line = |name: &str| argument(name).map(|text| one_line(&text, None));
-    let target = match builtin.target {
-        Target::Path => line("path"),
-        Target::Shown(name) => line(name),
-        Target::Id => line("id").map(|id| format!("#{id}")),
-        Target::Command(names) => names
+    let target = match builtin.subject {
+        Subject::Path => line("path"),
+        Subject::Shown(name) => line(name),
+        Subject::Id => line("id").map(|id| format!("#{id}")),
+        Subject::Command(names) => names
             .iter()
             .find_map(|name| argument(name))
             .map(|text| sanitize(&text)),
@@ -247,15 +273,15 @@ pub fn label(name: &str, arguments: Option<&Value>) -> Label {
 /// The path a call works on, made absolute, for tools that work on one: the file of `read`,
 /// `write` and `edit`, and what `grep` is told to search.
 pub fn target_path(name: &str, arguments: &Value, workspace: &Path) -> Option<PathBuf> {
-    match builtin(name)?.target {
-        Target::Path | Target::Shown(_) => {
+    match builtin(name)?.subject {
+        Subject::Path | Subject::Shown(_) => {
             let path = arguments
                 .get("path")?
                 .as_str()
                 .filter(|path| !path.is_empty())?;
             Some(workspace.join(path))
         }
-        Target::Id | Target::Command(_) => None,
+        Subject::Id | Subject::Command(_) => None,
     }
 }
 
@@ -365,6 +391,23 @@ mod tests {
         }
         let result = bench.run("read", "{\"path\":\"a\\u0000b\"}");
         assert_eq!(result.outcome, Outcome::Failed);
+    }
+
+    #[test]
+    fn commands_run_in_the_workspace() {
+        let bench = Bench::new();
+        bench.run("write", r#"{"path":"f","content":"one\n"}"#);
+        let result = bench.run("bash", r#"{"command":"cat f; echo two > f"}"#);
+        assert_eq!(
+            (result.content.as_str(), result.summary.as_str()),
+            ("one", "done")
+        );
+        // What a command changed is not overwritten unseen.
+        let result = bench.run(
+            "edit",
+            r#"{"path":"f","old_string":"two","new_string":"three"}"#,
+        );
+        assert_eq!(result.summary, "stale");
     }
 
     #[test]

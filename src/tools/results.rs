@@ -44,7 +44,7 @@ const MAX_RESULTS: usize = 32;
 /// Most bytes that are kept over all results.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Room for the notice of `read_result`, in bytes.
+/// Room for a notice that names no id, in bytes.
 const NOTICE: usize = 128;
 
 /// Longest line that a query shows, in bytes.
@@ -70,7 +70,8 @@ impl KeptResults {
             return content;
         }
         let content: Arc<str> = content.into();
-        let id = match may_read_more {
+        let whole = content.len() + NOTICE <= RESULT_CAP;
+        let id = match may_read_more && !whole {
             true => self.keep(content.clone()),
             false => None,
         };
@@ -270,7 +271,7 @@ mod tests {
         let cut = results.fit("x".repeat(RESULT_CAP + 1), Keep::Tail, 0, false);
         assert!(cut.starts_with("[cut: ") && !cut.contains("read_result"));
         assert!(cut.len() <= RESULT_CAP);
-        let short = results.fit("x".to_owned(), Keep::Tail, 5, false);
+        let short = results.fit("x".to_owned(), Keep::Tail, 5, true);
         assert_eq!(
             short,
             "[cut: 6 bytes in all, the last 1 shown; the first 5 bytes were not kept]\nx"
@@ -318,19 +319,19 @@ mod tests {
         let cases = [
             (
                 json!({"id": 1, "limit": 1}),
-                "日\n[bytes 0-3 of 19; go on with offset 3]",
+                "日\n[bytes 0-3 of 20; go on with offset 3]",
             ),
             (
                 json!({"id": 1, "offset": 4, "limit": 3}),
-                "本\n[bytes 3-6 of 19; go on with offset 6]",
+                "本\n[bytes 3-6 of 20; go on with offset 6]",
             ),
             (
-                json!({"id": 1, "offset": 17, "limit": 0}),
-                "\r\n\n[bytes 17-19 of 19; the end]",
+                json!({"id": 1, "offset": 18, "limit": 0}),
+                "\r\n\n[bytes 18-20 of 20; the end]",
             ),
             (
-                json!({"id": 1, "offset": 19}),
-                "\n[bytes 19-19 of 19; the end]",
+                json!({"id": 1, "offset": 20}),
+                "\n[bytes 20-20 of 20; the end]",
             ),
             (json!({"id": 1, "query": "one"}), "2\tone\n3\ttwo one"),
             (
@@ -350,7 +351,7 @@ mod tests {
                 "{arguments}"
             );
         }
-        for arguments in [json!({"id": 2}), json!({"id": 1, "offset": 20}), json!({})] {
+        for arguments in [json!({"id": 2}), json!({"id": 1, "offset": 21}), json!({})] {
             assert!(query(&results, arguments).is_err());
         }
     }

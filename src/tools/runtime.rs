@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use super::bash::{Processes, Shell};
 use super::files::{PathLock, Seen, lock};
 use super::publish::Target;
 use super::results::KeptResults;
@@ -11,14 +12,14 @@ use crate::chat::ToolResult;
 use crate::error::io_text;
 use crate::sys::Env;
 use crate::sys::cancel::cancel_pair;
+use crate::sys::process::Owner;
 
-/// Workspace, file observations, kept results and changes of one session.
-#[derive(Debug)]
+/// Workspace, processes, file observations, kept results and changes of one session.
 pub struct Runtime {
-    /// Where relative paths start.
-    pub(super) workspace: PathBuf,
-    /// The environment of commands, without provider keys.
-    pub(super) env: Env,
+    /// The workspace, where relative paths start, and the environment of commands.
+    pub(super) shell: Shell,
+    /// The processes that commands started. They end with the session.
+    pub processes: Processes,
     /// The files as they were last seen.
     pub(super) seen: Seen,
     /// Results too long for the model. The agent puts them here after its hooks.
@@ -30,8 +31,8 @@ impl Runtime {
     /// The tools of a new session. `env` is what commands get: provider keys are out of it.
     pub fn new(workspace: PathBuf, env: Env) -> Self {
         Self {
-            workspace,
-            env,
+            shell: Shell { workspace, env },
+            processes: Processes::new(Owner::new()),
             seen: Seen::default(),
             results: KeptResults::default(),
             undo: Mutex::default(),
@@ -40,12 +41,12 @@ impl Runtime {
 
     /// Where relative paths start.
     pub fn workspace(&self) -> &Path {
-        &self.workspace
+        &self.shell.workspace
     }
 
     /// A path as a model writes it, made absolute.
     pub(super) fn resolve(&self, path: &str) -> PathBuf {
-        self.workspace.join(path)
+        self.shell.workspace.join(path)
     }
 
     /// Writes `bytes` to `target`, notes the new state, and remembers what was there before.
@@ -119,7 +120,8 @@ impl Runtime {
 
     /// A directory for short-lived copies.
     fn scratch(&self) -> PathBuf {
-        self.env
+        self.shell
+            .env
             .path("TMPDIR")
             .unwrap_or_else(|| PathBuf::from("/tmp"))
     }

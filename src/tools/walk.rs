@@ -260,7 +260,7 @@ mod tests {
 
         let (found, skipped) = walk(&root, false);
         assert!(found.contains(&"a.log".to_owned()) && found.contains(&"a/deep/y.tmp".to_owned()));
-        assert_eq!((skipped.ignored, skipped.hidden, skipped.links), (0, 3, 1));
+        assert_eq!((skipped.ignored, skipped.hidden, skipped.links), (0, 4, 1));
 
         put(&root, ".git/info/exclude", "excluded\n");
         let (found, skipped) = walk(&root, false);

@@ -59,7 +59,7 @@ impl Head {
 
 impl Failure {
     /// A failure without a response.
-    pub(super) fn new(cause: Cause, stage: Stage, message: impl Into<String>) -> Self {
+    pub fn new(cause: Cause, stage: Stage, message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
             cause,

@@ -1,0 +1,129 @@
+//! What a session asks the world to do, and what the world answers.
+//!
+//! The state machines only return [`Action`]s; `exec` carries them out on threads, and every
+//! outcome comes back as a [`SessionEvent`]. A job carries a number; an answer with an old number
+//! is dropped.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent};
+use crate::chat::{self, ToolCall, ToolResult};
+use crate::provider::{Request, StreamEvent};
+use crate::session::Record;
+use crate::tools::Identity;
+
+/// Numbers a piece of work whose answer is awaited.
+pub type Job = u64;
+
+/// What a session wants done.
+#[derive(Debug)]
+pub enum Action {
+    /// Tell the frontend.
+    Emit(Option<RequestId>, TurnEvent),
+    /// Answer a request of the frontend.
+    Answer(RequestId, Answer),
+    /// Read what the system prompt is made of.
+    Prepare(Job),
+    /// Send a request to the provider.
+    OpenStream(Job, Box<Request>),
+    /// Close the connection of the open stream.
+    CloseStream,
+    /// The turn is over: let its connection go.
+    EndLane,
+    /// Find out which calls name the same file.
+    Identify(Job, Vec<PathBuf>),
+    /// Run a tool.
+    RunTool(u64, ToolCall),
+    /// Ask a running tool to stop.
+    CancelTool(u64),
+    /// Read the AGENTS.md of these directories, outermost first.
+    ReadInstructions(Job, Vec<PathBuf>),
+    /// Append these records to the log, in order.
+    Append(Vec<Record>),
+    /// Append a failure to the log's sidecar, best effort.
+    AppendFailure(Option<String>, Value),
+    /// Wake the session up at that time; replaces an earlier deadline of the topic.
+    SetTimer(Topic, Instant),
+    /// Forget a deadline.
+    ClearTimer(Topic),
+}
+
+/// Every deadline a session can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Topic {
+    /// The wait before a request is sent again.
+    Retry,
+    /// No content from the provider for too long.
+    Silence,
+    /// Cancelled tools have had their time to stop.
+    CancelGrace,
+    /// The turn's own time limit.
+    Budget,
+    /// The log has had its time to reach the disk.
+    LogFlush,
+}
+
+/// What happened to a session.
+#[derive(Debug)]
+pub enum SessionEvent {
+    /// A frontend wants a turn.
+    Prompt(RequestId, Prompt, Limits),
+    /// A frontend has something to add.
+    Steer(RequestId, String),
+    /// A frontend wants the turn to stop; without a request id the process is ending.
+    Interrupt(Option<RequestId>),
+    /// The system prompt is ready.
+    Prepared(Job, Arc<str>),
+    /// Pieces of a reply.
+    Stream {
+        /// The request they belong to.
+        job: Job,
+        /// In order.
+        events: Vec<StreamEvent>,
+        /// How long the machine slept since the request was sent; told with a failure.
+        slept: Duration,
+    },
+    /// What the paths of [`Action::Identify`] are.
+    Identified(Job, Vec<Identity>),
+    /// Live output of a tool.
+    ToolOutput(u64, chat::Output, String),
+    /// A tool ended. The result is uncut.
+    ToolDone(u64, ToolResult),
+    /// The instructions that were found.
+    Instructions(Job, Vec<Instructions>),
+    /// What came of the last [`Action::Append`].
+    Appended {
+        /// Why something could not be written.
+        error: Option<String>,
+        /// The log, once it exists.
+        path: Option<PathBuf>,
+    },
+    /// A deadline passed.
+    Timer(Topic),
+}
+
+/// One nested AGENTS.md.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instructions {
+    /// Its directory, inside the workspace.
+    pub directory: PathBuf,
+    /// Its text, trimmed and bounded; none when there is nothing to say.
+    pub text: Option<String>,
+}
+
+/// The outside facts that a step may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// Monotonic time.
+    pub instant: Instant,
+    /// Unix milliseconds.
+    pub wall_ms: u64,
+    /// A random number in (0, 1], for jitter.
+    pub random: f64,
+    /// Whether the frontend is behind, so that silence is e's own doing.
+    pub congested: bool,
+}

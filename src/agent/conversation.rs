@@ -1,0 +1,165 @@
+//! What a session remembers between turns: the history and its way to the log.
+//!
+//! A message is committed once, in memory, and queued for the log in the same breath. One write is
+//! in flight at most, so a slow disk never holds up the loop.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::action::{Action, Now};
+use super::event::RequestId;
+use super::open::SessionSpec;
+use crate::chat::Message;
+use crate::session::{Envelope, Record};
+
+/// The lasting state of a session.
+#[derive(Debug)]
+pub struct Conversation {
+    /// What the session was opened with.
+    pub spec: Arc<SessionSpec>,
+    /// Messages in order, all of them sendable.
+    pub history: Vec<Arc<Message>>,
+    /// Messages that wait for the running turn.
+    pub held: VecDeque<String>,
+    /// Directories whose AGENTS.md has been looked at.
+    pub instructed: BTreeSet<PathBuf>,
+    /// The number of the next tool call. Never reset, so a late event cannot hit a new row.
+    next_call: u64,
+    next_job: u64,
+    log: Queue,
+}
+
+/// Records on their way to the log.
+#[derive(Debug, Default)]
+struct Queue {
+    head: Option<String>,
+    waiting: Vec<Record>,
+    in_flight: bool,
+    failing: bool,
+    path: Option<PathBuf>,
+}
+
+/// Collects what a step wants done.
+pub struct Effects<'a> {
+    /// The facts of this step.
+    pub now: Now,
+    /// The prompt that is being served.
+    pub request: Option<RequestId>,
+    /// Actions in order.
+    pub actions: &'a mut Vec<Action>,
+}
+
+impl Effects<'_> {
+    /// Adds an action.
+    pub fn push(&mut self, action: Action) {
+        self.actions.push(action);
+    }
+}
+
+impl Conversation {
+    /// An empty conversation.
+    pub fn new(spec: Arc<SessionSpec>) -> Self {
+        Self {
+            spec,
+            history: Vec::new(),
+            held: VecDeque::new(),
+            instructed: BTreeSet::new(),
+            next_call: 1,
+            next_job: 1,
+            log: Queue::default(),
+        }
+    }
+
+    /// A number for a tool call.
+    pub fn call_id(&mut self) -> u64 {
+        self.next_call += 1;
+        self.next_call - 1
+    }
+
+    /// A number for a job.
+    pub fn job(&mut self) -> u64 {
+        self.next_job += 1;
+        self.next_job - 1
+    }
+
+    /// Appends a message to the history and to the log.
+    pub fn commit(&mut self, message: Message, response: Option<Envelope>, fx: &mut Effects<'_>) {
+        let message = Arc::new(message);
+        self.history.push(message.clone());
+        if !self.spec.saves() {
+            return;
+        }
+        let id = Uuid::now_v7().to_string();
+        let parent = self.log.head.replace(id.clone());
+        let timestamp = fx.now.wall_ms;
+        self.append(
+            Record::Message {
+                id,
+                parent,
+                timestamp,
+                message,
+                response,
+            },
+            fx,
+        );
+    }
+
+    /// Logs a response that left no message.
+    pub fn commit_response(&mut self, response: Envelope, fx: &mut Effects<'_>) {
+        if self.spec.saves() {
+            self.append(Record::Response { response }, fx);
+        }
+    }
+
+    /// Logs a failure beside the conversation.
+    pub fn commit_failure(&self, details: Value, fx: &mut Effects<'_>) {
+        if self.spec.saves() {
+            fx.push(Action::AppendFailure(self.log.head.clone(), details));
+        }
+    }
+
+    /// Takes the outcome of a write. Returns a warning for the first failure of an episode. The
+    /// log's writer keeps what it could not write and tries again with the next record.
+    pub fn appended(
+        &mut self,
+        error: Option<String>,
+        path: Option<PathBuf>,
+        fx: &mut Effects<'_>,
+    ) -> Option<String> {
+        let log = &mut self.log;
+        log.in_flight = false;
+        log.path = path.or(log.path.take());
+        let first = error.is_some() && !log.failing;
+        log.failing = error.is_some();
+        self.write(fx);
+        error
+            .filter(|_| first)
+            .map(|error| format!("history is in memory only for now: {error}"))
+    }
+
+    /// Whether everything that can be written has been.
+    pub fn log_settled(&self) -> bool {
+        !self.log.in_flight && self.log.waiting.is_empty()
+    }
+
+    /// Where the log is, once it exists.
+    pub fn log_path(&self) -> Option<PathBuf> {
+        self.log.path.clone()
+    }
+
+    fn append(&mut self, record: Record, fx: &mut Effects<'_>) {
+        self.log.waiting.push(record);
+        self.write(fx);
+    }
+
+    fn write(&mut self, fx: &mut Effects<'_>) {
+        if !self.log.in_flight && !self.log.waiting.is_empty() {
+            self.log.in_flight = true;
+            fx.push(Action::Append(std::mem::take(&mut self.log.waiting)));
+        }
+    }
+}

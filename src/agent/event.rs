@@ -1,0 +1,251 @@
+//! What goes into the core and what comes out of it: the whole contract with a frontend.
+//!
+//! A frontend sends [`Input`] and reads [`Output`]. Requests carry an id of the frontend's choice
+//! and each gets exactly one answer; the events of a session come in the order they happened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::details::Details;
+use super::open::SessionSpec;
+use crate::chat::{self, Image, Outcome, Usage};
+
+/// Names a session inside the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey(pub u64);
+
+/// Names a request of a frontend. The frontend picks it and maps it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RequestId(pub u64);
+
+/// What a frontend may ask for.
+#[derive(Debug)]
+pub enum Input {
+    /// Start a session under a key that the frontend picked and never used before.
+    Open(SessionKey, Arc<SessionSpec>),
+    /// Run a turn. Answered by [`Answer::Turn`] when it ends.
+    Prompt {
+        /// The session.
+        session: SessionKey,
+        /// Answered when the turn ends.
+        request: RequestId,
+        /// What to say to the model.
+        prompt: Prompt,
+        /// What the turn may use up.
+        limits: Limits,
+    },
+    /// Say something into the running turn. Answered at once.
+    Steer {
+        /// The session.
+        session: SessionKey,
+        /// Answered when the message is held.
+        request: RequestId,
+        /// The message.
+        text: String,
+    },
+    /// Stop the running turn, or do nothing when idle. Answered after the turn has ended.
+    Interrupt {
+        /// The session.
+        session: SessionKey,
+        /// Answered when the session is idle.
+        request: RequestId,
+    },
+    /// End everything: turns are interrupted, processes ended, then the output closes.
+    Shutdown,
+}
+
+/// A user message with its attachments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prompt {
+    /// The text.
+    pub text: String,
+    /// Images, already read and checked.
+    pub images: Vec<Image>,
+}
+
+/// What a turn may use up. Reaching a limit ends it like an interrupt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Most provider requests, without retries.
+    pub steps: Option<u32>,
+    /// Most wall-clock seconds.
+    pub seconds: Option<u64>,
+    /// Most US dollars, by the model's listed prices.
+    pub cost_usd: Option<f64>,
+}
+
+/// What comes out.
+#[derive(Debug)]
+pub enum Output {
+    /// Something happened in a session.
+    Event {
+        /// Where.
+        session: SessionKey,
+        /// The prompt that it serves.
+        request: Option<RequestId>,
+        /// What.
+        event: TurnEvent,
+    },
+    /// The one answer to a request.
+    Answer {
+        /// The request.
+        request: RequestId,
+        /// What it came to.
+        answer: Answer,
+    },
+    /// A signal asks the process to end. Turns are being stopped; this is told once, so that a
+    /// frontend knows which status to end with.
+    Ending(crate::sys::signal::Signal),
+}
+
+/// How a request ended.
+#[derive(Debug)]
+pub enum Answer {
+    /// A turn ran and ended, well or not.
+    Turn(Box<TurnResult>),
+    /// The request was carried out.
+    Done,
+    /// The request was refused and changed nothing.
+    Refused(String),
+}
+
+/// One thing that happened in a session, in the words of the wire.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TurnEvent {
+    /// A turn began.
+    TurnStart,
+    /// A piece of the reply.
+    Text(String),
+    /// A piece of visible reasoning.
+    Reasoning(String),
+    /// The calls of one assistant message, before any runs.
+    ToolBatch(Vec<BatchCall>),
+    /// A call began to run.
+    ToolStart(u64),
+    /// Live output of a call: a preview.
+    ToolOutput {
+        /// The call.
+        id: u64,
+        /// Its stream.
+        stream: chat::Output,
+        /// Whole characters.
+        chunk: String,
+    },
+    /// A call ended.
+    ToolEnd {
+        /// The call.
+        id: u64,
+        /// How.
+        outcome: Outcome,
+        /// The row's suffix.
+        summary: String,
+        /// What the model reads.
+        content: String,
+        /// What the viewer shows instead. Never serialised.
+        display: Option<String>,
+    },
+    /// Token counters of one request.
+    Usage(Usage),
+    /// Something worth saying that does not fail the turn.
+    Warning(String),
+    /// The facts behind the error that follows.
+    ErrorDetails(Box<Details>),
+    /// The turn failed.
+    Error(String),
+    /// A request failed and will be sent again.
+    Retry {
+        /// The number of the coming attempt.
+        attempt: u32,
+        /// Most attempts.
+        limit: u32,
+        /// Whole seconds until then.
+        delay_secs: u64,
+        /// The class of the failure, for a person.
+        cause: &'static str,
+        /// What exactly failed, in a few words.
+        reason: String,
+    },
+    /// An attempt after a retry is being answered.
+    Recovered {
+        /// The attempt.
+        attempt: u32,
+        /// Most attempts.
+        limit: u32,
+    },
+    /// A held message went into the turn.
+    Steered(String),
+    /// The machine slept during a request; the turn goes on.
+    Slept(u64),
+    /// The machine slept too long; the turn ends.
+    SleepStopped(u64),
+    /// Held messages that the turn's end threw away.
+    Discarded(Vec<String>),
+    /// A nested AGENTS.md joined the conversation.
+    Instructions(PathBuf),
+    /// The turn ended. Nothing of it comes after.
+    TurnEnd {
+        /// Whether it was stopped rather than done or failed.
+        aborted: bool,
+    },
+}
+
+/// One call as a batch announces it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchCall {
+    /// Unique in the session.
+    pub id: u64,
+    /// The tool.
+    pub name: String,
+    /// The parsed arguments, or the raw text when they do not parse.
+    pub arguments: Value,
+    /// The noun for a tally.
+    pub category: String,
+    /// What it works on.
+    pub target: String,
+    /// The verb while it runs. Never serialised.
+    pub running: String,
+    /// The verb afterwards. Never serialised.
+    pub completed: String,
+}
+
+/// What a turn came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TurnResult {
+    /// All text of the run.
+    pub output: String,
+    /// Where in `output` the text after the last tool batch begins; none when the run failed.
+    pub final_start: Option<usize>,
+    /// The model's slug.
+    pub model: String,
+    /// The effort level.
+    pub effort: Option<String>,
+    /// Whether the turn was stopped.
+    pub aborted: bool,
+    /// Why it failed, or which limit stopped it.
+    pub error: Option<String>,
+    /// The facts of a provider failure.
+    pub details: Option<Box<Details>>,
+    /// Configuration warnings, turn warnings, one line per retry.
+    pub warnings: Vec<String>,
+    /// Sums over the run.
+    pub usage: Usage,
+    /// What it cost, when prices are known.
+    pub cost_usd: Option<f64>,
+    /// Calls announced.
+    pub calls: u64,
+    /// Calls that did not complete.
+    pub failures: u64,
+    /// The session log, once it exists.
+    pub log: Option<PathBuf>,
+}
+
+impl TurnResult {
+    /// The text after the last tool batch, empty when the run failed or was stopped.
+    pub fn final_output(&self) -> &str {
+        self.final_start
+            .and_then(|start| self.output.get(start..))
+            .unwrap_or("")
+    }
+}

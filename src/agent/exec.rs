@@ -1,0 +1,371 @@
+//! Carries out actions on threads of their own.
+//!
+//! Nothing here decides anything: each job does its I/O and sends back one event (streams and
+//! tools several). A thread that panics is reported as the failure of its job.
+
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde_json::Value;
+
+use super::action::{Action, Job, SessionEvent};
+use super::event::SessionKey;
+use super::gate::Gate;
+use super::open::SessionSpec;
+use super::{instructions, prompt};
+use crate::chat::{ToolCall, ToolResult};
+use crate::error::Result;
+use crate::provider::{self, Cause, Failure, Lane, Request, Stage, StreamEvent};
+use crate::session::{Log, Record};
+use crate::sys::cancel::cancel_pair;
+use crate::sys::clock::{self, ClockMark};
+use crate::sys::{CancelToken, Canceller};
+use crate::tools;
+
+/// Stream events handed on at once, at most.
+const STREAM_BATCH: usize = 1024;
+/// Commands that may wait for the log's thread.
+const LOG_QUEUE: usize = 16;
+
+/// Where jobs send what happened.
+pub type Events = Sender<(SessionKey, SessionEvent)>;
+
+/// The workers of one session.
+#[derive(Debug)]
+pub struct Workers {
+    key: SessionKey,
+    spec: Arc<SessionSpec>,
+    events: Events,
+    /// The connection of the running turn, kept between its steps.
+    lane: Option<Lane>,
+    gate: Option<Arc<Gate>>,
+    congested: bool,
+    tools: HashMap<u64, Canceller>,
+    log: Option<Sender<LogCommand>>,
+}
+
+#[derive(Debug)]
+enum LogCommand {
+    Append(Vec<Record>),
+    Failure(Option<String>, Value),
+}
+
+impl Workers {
+    /// No work yet.
+    pub fn new(key: SessionKey, spec: Arc<SessionSpec>, events: Events) -> Self {
+        Self {
+            key,
+            spec,
+            events,
+            lane: None,
+            gate: None,
+            congested: false,
+            tools: HashMap::new(),
+            log: None,
+        }
+    }
+
+    /// Makes streams wait, or lets them go on.
+    pub fn set_congested(&mut self, congested: bool) {
+        self.congested = congested;
+        if let Some(gate) = &self.gate {
+            gate.set_open(!congested);
+        }
+    }
+
+    /// Forgets a tool that has ended.
+    pub fn tool_ended(&mut self, id: u64) {
+        self.tools.remove(&id);
+    }
+
+    /// Asks every running tool to stop.
+    pub fn cancel_tools(&mut self) {
+        self.tools.clear();
+    }
+
+    /// Begins an action; those that concern the frontend or the timers are the loop's. Returns
+    /// what has already come of it when no thread could be started.
+    pub fn perform(&mut self, action: Action) -> Option<SessionEvent> {
+        match action {
+            Action::Prepare(job) => return self.prepare(job),
+            Action::OpenStream(job, request) => return self.open_stream(job, request),
+            Action::CloseStream | Action::EndLane => self.close_stream(),
+            Action::Identify(job, paths) => {
+                let work = move || paths.iter().map(|path| tools::identity(path)).collect();
+                let event = move |found: Option<Vec<tools::Identity>>| {
+                    SessionEvent::Identified(job, found.unwrap_or_default())
+                };
+                return self.spawn("identify", event, work);
+            }
+            Action::RunTool(id, call) => return self.run_tool(id, call),
+            Action::CancelTool(id) => {
+                self.tools.remove(&id);
+            }
+            Action::ReadInstructions(job, directories) => {
+                let spec = self.spec.clone();
+                let read = move |directory| instructions::read_nested(directory, &spec.workspace);
+                let work = move || directories.into_iter().map(read).collect();
+                let event = move |found: Option<Vec<_>>| {
+                    SessionEvent::Instructions(job, found.unwrap_or_default())
+                };
+                return self.spawn("instructions", event, work);
+            }
+            Action::Append(records) => {
+                if self.log().try_send(LogCommand::Append(records)).is_err() {
+                    self.log = None;
+                    let error = Some("its writer could not be started".to_string());
+                    return Some(SessionEvent::Appended { error, path: None });
+                }
+            }
+            Action::AppendFailure(parent, details) => {
+                // Best effort by contract: a full queue means a log in trouble.
+                let _ = self.log().try_send(LogCommand::Failure(parent, details));
+            }
+            Action::Emit(..)
+            | Action::Answer(..)
+            | Action::SetTimer(..)
+            | Action::ClearTimer(_) => {}
+        }
+        None
+    }
+
+    fn prepare(&self, job: Job) -> Option<SessionEvent> {
+        let spec = self.spec.clone();
+        let work = move || -> Arc<str> {
+            prompt::system_prompt(&spec, &clock::utc_date(clock::now_ms())).into()
+        };
+        let event = move |text: Option<Arc<str>>| {
+            SessionEvent::Prepared(job, text.unwrap_or_else(|| "".into()))
+        };
+        self.spawn("prompt", event, work)
+    }
+
+    /// Runs `work` on a thread and sends what `event` makes of its value; none after a panic.
+    fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        event: impl Fn(Option<T>) -> SessionEvent + Clone + Send + 'static,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<SessionEvent> {
+        let (key, events, make) = (self.key, self.events.clone(), event.clone());
+        let body = move || {
+            let value = catch_unwind(AssertUnwindSafe(work)).ok();
+            let _ = events.send((key, make(value)));
+        };
+        (!start(name, body)).then(|| event(None))
+    }
+
+    fn open_stream(&mut self, job: Job, request: Box<Request>) -> Option<SessionEvent> {
+        let lane = match self.lane.clone() {
+            Some(lane) => lane,
+            None => match Lane::new(&self.spec.provider, &request.model) {
+                Ok(lane) => self.lane.insert(lane).clone(),
+                Err(failure) => return Some(failed(job, failure)),
+            },
+        };
+        let gate = Arc::new(Gate::new(!self.congested));
+        self.gate = Some(gate.clone());
+        let mut sink = StreamSink {
+            key: self.key,
+            job,
+            events: self.events.clone(),
+            gate,
+            pending: Vec::new(),
+            sent: ClockMark::now(),
+        };
+        let started = start("stream", move || {
+            let run = AssertUnwindSafe(|| provider::stream(&lane, &request, &mut sink));
+            if catch_unwind(run).is_err() {
+                let failure = internal("reading the reply crashed; this is a bug in e");
+                provider::Sink::push(&mut sink, StreamEvent::Failed(Box::new(failure)));
+            }
+            provider::Sink::flush(&mut sink);
+        });
+        if started {
+            return None;
+        }
+        let failure = internal("no thread could be started for the request");
+        Some(failed(job, failure))
+    }
+
+    fn close_stream(&mut self) {
+        if let Some(gate) = self.gate.take() {
+            gate.abandon();
+        }
+        if let Some(lane) = self.lane.take() {
+            lane.shutdown();
+        }
+    }
+
+    fn run_tool(&mut self, id: u64, call: ToolCall) -> Option<SessionEvent> {
+        let (canceller, cancel) = cancel_pair();
+        self.tools.insert(id, canceller);
+        let spec = self.spec.clone();
+        let (key, events) = (self.key, self.events.clone());
+        let started = start("tool", move || {
+            let run = AssertUnwindSafe(|| run_tool(&spec, id, &call, &cancel, key, &events));
+            let result = catch_unwind(run).unwrap_or_else(|_| {
+                ToolResult::failed(format!(
+                    "the tool `{}` crashed; this is a bug in e",
+                    call.name
+                ))
+            });
+            let _ = events.send((key, SessionEvent::ToolDone(id, result)));
+        });
+        let result = || ToolResult::failed("no thread could be started for this call");
+        (!started).then(|| SessionEvent::ToolDone(id, result()))
+    }
+
+    fn log(&mut self) -> &Sender<LogCommand> {
+        self.log.get_or_insert_with(|| {
+            let (sender, commands) = bounded(LOG_QUEUE);
+            let (key, spec, events) = (self.key, self.spec.clone(), self.events.clone());
+            start("log", move || write_log(key, &spec, &commands, &events));
+            sender
+        })
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.close_stream();
+        self.cancel_tools();
+    }
+}
+
+fn run_tool(
+    spec: &SessionSpec,
+    id: u64,
+    call: &ToolCall,
+    cancel: &CancelToken,
+    key: SessionKey,
+    events: &Events,
+) -> ToolResult {
+    let output = |stream, chunk: &str| {
+        let _ = events.send((key, SessionEvent::ToolOutput(id, stream, chunk.to_string())));
+    };
+    let call_ = tools::Call {
+        arguments: &call.arguments,
+        cancel,
+        output: &output,
+    };
+    tools::run(&spec.runtime, &call.name, &call_)
+}
+
+/// Owns the session's log: created with the first record, closed when the session goes. What
+/// could not be written stays first in line, so no record reaches the disk before its parent.
+fn write_log(
+    key: SessionKey,
+    spec: &SessionSpec,
+    commands: &Receiver<LogCommand>,
+    events: &Events,
+) {
+    let mut log: Option<Log> = None;
+    let mut waiting = VecDeque::new();
+    for command in commands {
+        match command {
+            LogCommand::Append(records) => {
+                waiting.extend(records);
+                let error = write_waiting(&mut log, spec, &mut waiting).err();
+                let error = error.map(|error| error.to_string());
+                let path = log.as_ref().map(|log| log.path().to_path_buf());
+                if events
+                    .send((key, SessionEvent::Appended { error, path }))
+                    .is_err()
+                {
+                    break;
+                }
+            }
+            LogCommand::Failure(parent, details) => {
+                if let Some(log) = &mut log {
+                    // A diagnosis that cannot be kept must not become a second failure.
+                    let _ = log.append_failure(parent.as_deref(), &details);
+                }
+            }
+        }
+    }
+    // A last chance: there may be room on the disk by now.
+    let _ = write_waiting(&mut log, spec, &mut waiting);
+}
+
+fn write_waiting(
+    log: &mut Option<Log>,
+    spec: &SessionSpec,
+    waiting: &mut VecDeque<Record>,
+) -> Result<()> {
+    while let Some(record) = waiting.front() {
+        let log = match log {
+            Some(log) => log,
+            None => log.insert(Log::create(&spec.log_spec())?),
+        };
+        log.append(record)?;
+        waiting.pop_front();
+    }
+    Ok(())
+}
+
+/// Starts a named thread; `false` when the system has none left.
+fn start(name: &str, body: impl FnOnce() + Send + 'static) -> bool {
+    thread::Builder::new()
+        .name(format!("e-{name}"))
+        .spawn(body)
+        .is_ok()
+}
+
+fn failed(job: Job, failure: Failure) -> SessionEvent {
+    let events = vec![StreamEvent::Failed(Box::new(failure))];
+    SessionEvent::Stream {
+        job,
+        events,
+        slept: Duration::ZERO,
+    }
+}
+
+fn internal(message: &str) -> Failure {
+    Failure::new(Cause::Rejected, Stage::Stream, message)
+}
+
+struct StreamSink {
+    key: SessionKey,
+    job: Job,
+    events: Events,
+    gate: Arc<Gate>,
+    pending: Vec<StreamEvent>,
+    sent: ClockMark,
+}
+
+impl provider::Sink for StreamSink {
+    fn push(&mut self, event: StreamEvent) {
+        self.pending.push(event);
+        if self.pending.len() >= STREAM_BATCH {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) -> bool {
+        if self.pending.is_empty() {
+            return true;
+        }
+        if !self.gate.pass() {
+            self.pending.clear();
+            return false;
+        }
+        let events = std::mem::take(&mut self.pending);
+        let failed = matches!(events.last(), Some(StreamEvent::Failed(_)));
+        let slept = if failed {
+            clock::suspended_since(self.sent)
+        } else {
+            Duration::ZERO
+        };
+        let event = SessionEvent::Stream {
+            job: self.job,
+            events,
+            slept,
+        };
+        self.events.send((self.key, event)).is_ok()
+    }
+}

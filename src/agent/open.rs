@@ -1,0 +1,282 @@
+//! Opening a session: what the user chose, checked against what there is.
+//!
+//! All reading of settings, models, credentials and trust happens here, once per session, on the
+//! caller's thread. What comes out is a [`SessionSpec`] that the core only looks at.
+
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use uuid::Uuid;
+
+use super::toolset::Toolset;
+use crate::chat::Image;
+use crate::config::{Home, Settings, Trust};
+use crate::error::{Error, Result};
+use crate::provider::{self, Catalog, Model, Secret};
+use crate::session::LogSpec;
+use crate::sys::{self, Env, clock};
+use crate::tools;
+
+/// What all sessions of a process share.
+#[derive(Debug)]
+pub struct Process {
+    /// Where e keeps its files.
+    pub home: Home,
+    /// The environment.
+    pub env: Arc<Env>,
+    /// A directory that this process trusts whatever is recorded, canonical.
+    pub trusted: Option<PathBuf>,
+    /// Connections, certificates, what was learned about servers.
+    pub provider: provider::Context,
+}
+
+/// What a caller asks for. `None` means the user's settings, then e's defaults.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The directory to work in.
+    pub workspace: PathBuf,
+    /// A model's slug, id, or a part that names one only.
+    pub model: Option<String>,
+    /// An effort level of that model.
+    pub effort: Option<String>,
+    /// Which tools.
+    pub tools: Toolset,
+    /// Whether to write a log.
+    pub save: bool,
+}
+
+/// Everything a session needs to know and never changes.
+#[derive(Debug)]
+pub struct SessionSpec {
+    /// The session's id: the one in the log's name.
+    pub id: String,
+    /// When it was opened, in Unix milliseconds.
+    pub created_ms: u64,
+    /// Its directory, canonical.
+    pub workspace: PathBuf,
+    /// Where e keeps its files.
+    pub home: Home,
+    /// The model.
+    pub model: Arc<Model>,
+    /// The key for it.
+    pub key: Option<Secret>,
+    /// The effort level, when the model has any.
+    pub effort: Option<String>,
+    /// What it may use.
+    pub tools: Toolset,
+    /// The user's settings.
+    pub settings: Settings,
+    /// What was wrong with the configuration.
+    pub warnings: Vec<String>,
+    /// What the tools of this session share.
+    pub runtime: Arc<tools::Runtime>,
+    /// Connections of the process.
+    pub provider: provider::Context,
+    save: bool,
+}
+
+impl Process {
+    /// Checks a choice. Errors have the kind of a usage problem where the caller named something
+    /// that does not exist.
+    pub fn open(&self, choice: Choice) -> Result<SessionSpec> {
+        let workspace = workspace(&choice.workspace)?;
+        let (trust, mut warnings) = Trust::load(&self.home, self.trusted.clone());
+        trust.check(&workspace)?;
+        let (settings, more) = Settings::load(&self.home);
+        warnings.extend(more);
+        let catalog = Catalog::load(self.home.dir(), &self.env);
+        warnings.extend(catalog.warnings().iter().cloned());
+        let model = match &choice.model {
+            Some(name) => catalog.resolve(name)?,
+            None => {
+                let (model, warning) = catalog.default_model(settings.model.as_deref())?;
+                warnings.extend(warning);
+                model
+            }
+        };
+        let effort = effort(&model, choice.effort, settings.effort.as_deref())?;
+        if choice.save && self.home.dir().is_none() {
+            warnings.push("there is no home directory, history is in memory only".into());
+        }
+        let id = Uuid::now_v7().to_string();
+        let mut env = (*self.env).clone();
+        for name in catalog.key_variables() {
+            if !settings.bash_env_keep.contains(name) {
+                env.remove(name);
+            }
+        }
+        Ok(SessionSpec {
+            created_ms: clock::now_ms(),
+            home: self.home.clone(),
+            key: catalog.key_for(&model),
+            runtime: Arc::new(tools::Runtime::new(workspace.clone(), env)),
+            provider: self.provider.clone(),
+            save: choice.save && self.home.dir().is_some(),
+            tools: choice.tools,
+            id,
+            workspace,
+            model,
+            effort,
+            settings,
+            warnings,
+        })
+    }
+}
+
+impl SessionSpec {
+    /// Whether the session writes a log.
+    pub fn saves(&self) -> bool {
+        self.save
+    }
+
+    /// What the log is created from.
+    pub fn log_spec(&self) -> LogSpec {
+        LogSpec {
+            home: self.home.clone(),
+            workspace: self.workspace.clone(),
+            id: self.id.clone(),
+            created: self.created_ms,
+            model: self.model.slug(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl SessionSpec {
+    /// A session that saves nothing, with a model that accepts all.
+    pub fn for_test() -> Self {
+        let model = Model {
+            provider: "test".into(),
+            id: "m".into(),
+            base_url: "http://127.0.0.1:9".into(),
+            dialect: provider::Dialect::Completions,
+            context_window: 64_000,
+            effort: Vec::new(),
+            thinking: None,
+            max_output: None,
+            supports_tools: true,
+            image_input: true,
+            pricing: None,
+        };
+        let workspace = PathBuf::from("/nowhere");
+        Self {
+            id: "s".into(),
+            created_ms: 0,
+            runtime: Arc::new(tools::Runtime::new(workspace.clone(), Env::default())),
+            workspace,
+            home: Home::at("/nowhere"),
+            model: Arc::new(model),
+            key: None,
+            effort: None,
+            tools: Toolset::all(),
+            settings: Settings::default(),
+            warnings: Vec::new(),
+            provider: provider::Context::new(&Env::default()),
+            save: false,
+        }
+    }
+
+    /// Makes it a session that writes a log.
+    pub fn save_for_test(&mut self) {
+        self.save = true;
+    }
+}
+
+/// Reads images for a prompt: real ones, within the limits, for a model that takes them.
+pub fn read_images(paths: &[PathBuf], model: &Model) -> Result<Vec<Image>> {
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !model.image_input {
+        let message = format!("`{}` takes no image input", model.slug());
+        return Err(Error::usage(message).remedy("choose another model or leave the image out"));
+    }
+    if paths.len() > Image::MAX_FILES {
+        let message = format!(
+            "{} images are too many, {} is the most",
+            paths.len(),
+            Image::MAX_FILES
+        );
+        return Err(Error::usage(message));
+    }
+    let mut total = 0;
+    paths
+        .iter()
+        .map(|path| {
+            let image = |error: Error| {
+                error
+                    .with_kind(crate::error::Kind::Usage)
+                    .context(format!("image `{}`", path.display()))
+            };
+            let bytes = read_image(path).map_err(image)?;
+            total += bytes.len() as u64;
+            if total > Image::MAX_TOTAL {
+                let message = format!(
+                    "the images together are over {} MiB",
+                    Image::MAX_TOTAL >> 20
+                );
+                return Err(Error::usage(message));
+            }
+            let media_type = Image::media_type_of(&bytes)
+                .ok_or_else(|| image(Error::usage("is not a PNG, JPEG, GIF or WebP file")))?;
+            Ok(Image {
+                media_type: media_type.into(),
+                data: BASE64.encode(&bytes),
+            })
+        })
+        .collect()
+}
+
+fn read_image(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    sys::fs::open_regular(path, OpenOptions::new().read(true))?
+        .take(Image::MAX_FILE + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > Image::MAX_FILE {
+        return Err(Error::usage(format!(
+            "is over {} MiB",
+            Image::MAX_FILE >> 20
+        )));
+    }
+    Ok(bytes)
+}
+
+fn workspace(path: &Path) -> Result<PathBuf> {
+    let real = path
+        .canonicalize()
+        .map_err(|error| Error::from(error).context(format!("`{}`", path.display())))?;
+    if !real.is_dir() {
+        return Err(Error::failed(format!(
+            "`{}` is not a directory",
+            path.display()
+        )));
+    }
+    Ok(real)
+}
+
+/// The asked level if the model has it; else the user's, `high`, or the first it has.
+fn effort(model: &Model, asked: Option<String>, preferred: Option<&str>) -> Result<Option<String>> {
+    let levels = &model.effort;
+    if let Some(level) = asked {
+        if levels.contains(&level) {
+            return Ok(Some(level));
+        }
+        let has = if levels.is_empty() {
+            "none".into()
+        } else {
+            levels.join(", ")
+        };
+        let message = format!("`{}` does not support effort `{level}`", model.slug());
+        return Err(Error::usage(message).remedy(format!("its levels: {has}")));
+    }
+    let find = |level: &str| levels.iter().find(|one| *one == level);
+    Ok(preferred
+        .and_then(find)
+        .or_else(|| find("high"))
+        .or(levels.first())
+        .cloned())
+}

@@ -1,0 +1,479 @@
+//! A reply as it streams in, and what becomes of it: committed, retried, or a failure.
+
+use std::time::{Duration, Instant};
+
+use uuid::Uuid;
+
+use super::action::{Action, Job, Topic};
+use super::conversation::{Conversation, Effects};
+use super::details::{Decision, Details, cause_label};
+use super::event::TurnEvent;
+use super::turn::Turn;
+use crate::chat::{Message, Outcome, ToolCall, Usage};
+use crate::config::Settings;
+use crate::provider::{Cause, Failure, Finish, Stage, StreamEvent};
+use crate::session::{Envelope, Purpose};
+
+/// Sleep of the machine that counts as one.
+const SLEEP_SHORTEST: Duration = Duration::from_secs(5);
+/// A longer wait than this that a provider asks for ends the turn instead.
+const RETRY_AFTER_LONGEST: Duration = Duration::from_secs(60);
+
+/// Said when a model reasoned and gave no answer, unless the settings say it otherwise.
+const NO_ANSWER: &str = "the model reasoned but gave no answer";
+
+/// What has arrived of a reply.
+#[derive(Debug)]
+pub struct Reply {
+    job: Job,
+    sent: Instant,
+    heard: Instant,
+    request_id: Option<String>,
+    text: String,
+    reasoning: Vec<String>,
+    reasoned: bool,
+    calls: Vec<ToolCall>,
+    argument_bytes: usize,
+    usage: Option<Usage>,
+}
+
+impl Reply {
+    /// Nothing yet.
+    pub fn new(job: Job, sent: Instant) -> Self {
+        Self {
+            job,
+            sent,
+            heard: sent,
+            request_id: None,
+            text: String::new(),
+            reasoning: Vec::new(),
+            reasoned: false,
+            calls: Vec::new(),
+            argument_bytes: 0,
+            usage: None,
+        }
+    }
+
+    fn produced_nothing(&self) -> bool {
+        self.text.is_empty() && !self.reasoned && self.calls.is_empty() && self.argument_bytes == 0
+    }
+}
+
+/// The attempts at one step, and what may still be tried.
+#[derive(Debug)]
+pub struct Campaign {
+    attempt: u32,
+    limit: u32,
+    /// A retry is out and has not been answered yet.
+    recovering: bool,
+    blank_retried: bool,
+    continuations: u64,
+}
+
+impl Campaign {
+    /// A fresh budget.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            attempt: 1,
+            limit: settings.retry_max_attempts.clamp(1, 20) as u32,
+            recovering: false,
+            blank_retried: false,
+            continuations: settings.sleep_continuations,
+        }
+    }
+
+    /// A new step has all attempts before it again.
+    pub fn restart(&mut self) {
+        self.attempt = 1;
+        self.recovering = false;
+    }
+}
+
+impl Turn {
+    /// Takes pieces of a reply, in order.
+    pub(super) fn on_stream(
+        &mut self,
+        job: Job,
+        events: Vec<StreamEvent>,
+        slept: Duration,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        for event in events {
+            if !matches!(self.reply_mut(), Some(reply) if reply.job == job) {
+                return;
+            }
+            if let StreamEvent::Failed(failure) = event {
+                return self.on_failure(*failure, slept, conversation, fx);
+            }
+            if self.campaign.recovering && !matches!(event, StreamEvent::Opened { .. }) {
+                self.campaign.recovering = false;
+                let (attempt, limit) = (self.campaign.attempt, self.campaign.limit);
+                self.emit(TurnEvent::Recovered { attempt, limit }, fx);
+            }
+            let heard = fx.now.instant;
+            let Some(reply) = self.reply_mut() else {
+                return;
+            };
+            reply.heard = heard;
+            match event {
+                StreamEvent::Opened { request_id, .. } => reply.request_id = request_id,
+                StreamEvent::Text(delta) => {
+                    reply.text.push_str(&delta);
+                    self.emit(TurnEvent::Text(delta), fx);
+                }
+                StreamEvent::Reasoning(delta) => {
+                    reply.reasoned = true;
+                    self.emit(TurnEvent::Reasoning(delta), fx);
+                }
+                StreamEvent::CallProgress(bytes) => reply.argument_bytes += bytes,
+                StreamEvent::Call(call) => {
+                    reply.argument_bytes = 0;
+                    reply.calls.push(call);
+                }
+                StreamEvent::ReasoningItem(item) => {
+                    reply.reasoned = true;
+                    reply.reasoning.push(item);
+                }
+                StreamEvent::Usage(usage) => reply.usage = Some(usage),
+                StreamEvent::Done { finish, malformed } => {
+                    self.on_done(finish, malformed, conversation, fx);
+                }
+                StreamEvent::Failed(_) => {}
+            }
+        }
+    }
+
+    /// The silence limit passed: fails the stream unless content came meanwhile, or e itself was
+    /// held up by a slow reader.
+    pub(super) fn on_silence(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        let limit = Duration::from_secs(conversation.spec.settings.stall_seconds);
+        let now = fx.now;
+        let Some(reply) = self.reply_mut() else {
+            return;
+        };
+        if now.congested {
+            reply.heard = now.instant;
+        }
+        let due = reply.heard + limit;
+        if due > now.instant {
+            return fx.push(Action::SetTimer(Topic::Silence, due));
+        }
+        fx.push(Action::CloseStream);
+        let failure = Failure {
+            cause: Cause::Stalled,
+            stage: Stage::Stream,
+            message: format!("the provider sent nothing for {} s", limit.as_secs()),
+            detail: String::new(),
+            status: None,
+            request_id: reply.request_id.clone(),
+            code: None,
+            retry_after: None,
+        };
+        self.on_failure(failure, Duration::ZERO, conversation, fx);
+    }
+
+    /// Keeps what streamed before a stop or a failure, with an answer for every call.
+    pub(super) fn commit_partial(
+        &mut self,
+        mut reply: Reply,
+        outcome: Outcome,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let calls = std::mem::take(&mut reply.calls);
+        self.commit_reply(reply, calls.clone(), conversation, fx);
+        let why = match outcome {
+            Outcome::Cancelled => "the turn was interrupted before this call ran",
+            _ => "the reply broke off before this call ran",
+        };
+        for call in calls {
+            let result = Message::Tool {
+                call_id: call.id,
+                content: why.into(),
+                outcome,
+                summary: outcome.record_name().into(),
+            };
+            conversation.commit(result, None, fx);
+        }
+    }
+
+    fn on_done(
+        &mut self,
+        finish: Finish,
+        malformed: u32,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let Some(mut reply) = self.take_reply(fx) else {
+            return;
+        };
+        let blank = reply.text.trim().is_empty();
+        if blank && reply.calls.is_empty() && !reply.reasoned && conversation.held.is_empty() {
+            return self.on_blank(reply, finish, malformed, conversation, fx);
+        }
+        let unanswered = blank && reply.calls.is_empty() && conversation.held.is_empty();
+        let calls = std::mem::take(&mut reply.calls);
+        self.commit_reply(reply, calls.clone(), conversation, fx);
+        self.warn_of_finish(&finish, malformed, fx);
+        if !calls.is_empty() {
+            return self.run_batch(calls, conversation, fx);
+        }
+        if unanswered {
+            let message = conversation.spec.settings.no_answer_message.clone();
+            let message = message.unwrap_or_else(|| NO_ANSWER.into());
+            self.emit(TurnEvent::Warning(message), fx);
+        }
+        if conversation.held.is_empty() {
+            self.end(false, conversation, fx)
+        } else {
+            self.next_step(conversation, fx)
+        }
+    }
+
+    /// A stream that ended well and said nothing: ask once more, then call it a failure.
+    fn on_blank(
+        &mut self,
+        reply: Reply,
+        finish: Finish,
+        malformed: u32,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        self.commit_reply(reply, Vec::new(), conversation, fx);
+        self.warn_of_finish(&finish, malformed, fx);
+        if self.campaign.blank_retried || self.campaign.limit < 2 {
+            let message = "the provider gave an empty response - send the prompt again or choose another model";
+            self.emit(TurnEvent::Error(message.into()), fx);
+            return self.end(false, conversation, fx);
+        }
+        self.campaign.blank_retried = true;
+        self.campaign.attempt = 2;
+        self.campaign.recovering = true;
+        let event = TurnEvent::Retry {
+            attempt: 2,
+            limit: self.campaign.limit,
+            delay_secs: 1,
+            cause: cause_label(Cause::Unavailable),
+            reason: "empty response".into(),
+        };
+        self.emit(event, fx);
+        self.wait_to_retry(fx.now.instant + Duration::from_secs(1), fx);
+    }
+
+    fn on_failure(
+        &mut self,
+        failure: Failure,
+        slept: Duration,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let Some(reply) = self.take_reply(fx) else {
+            return;
+        };
+        if slept >= SLEEP_SHORTEST {
+            return self.on_sleep(reply, slept, conversation, fx);
+        }
+        let campaign = &mut self.campaign;
+        let too_long = failure
+            .retry_after
+            .is_some_and(|wait| wait > RETRY_AFTER_LONGEST);
+        let decision = if !retryable(failure.cause) || too_long {
+            Decision::NotRetryable
+        } else if !reply.produced_nothing() {
+            Decision::PartialOutput
+        } else if campaign.limit < 2 {
+            Decision::Disabled
+        } else if campaign.attempt >= campaign.limit {
+            Decision::Exhausted
+        } else {
+            let delay = retry_delay(campaign.attempt, failure.retry_after, fx.now.random);
+            campaign.attempt += 1;
+            campaign.recovering = true;
+            let event = TurnEvent::Retry {
+                attempt: campaign.attempt,
+                limit: campaign.limit,
+                delay_secs: delay.as_secs(),
+                cause: cause_label(failure.cause),
+                reason: failure.message,
+            };
+            self.emit(event, fx);
+            return self.wait_to_retry(fx.now.instant + delay, fx);
+        };
+        self.fail(failure, decision, reply, conversation, fx);
+    }
+
+    fn fail(
+        &mut self,
+        failure: Failure,
+        decision: Decision,
+        reply: Reply,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let spec = conversation.spec.clone();
+        let (settled_tools, failed_tools) = self.report.settled();
+        let message = error_text(
+            &failure,
+            decision,
+            self.campaign.attempt,
+            self.campaign.limit,
+            fx.now.wall_ms,
+        );
+        let details = Details {
+            provider: spec.model.provider.clone(),
+            model: spec.model.id.clone(),
+            timestamp_ms: fx.now.wall_ms,
+            attempt_elapsed_ms: fx.now.instant.duration_since(reply.sent).as_millis() as u64,
+            step: self.step,
+            attempt: self.campaign.attempt,
+            max_attempts: self.campaign.limit,
+            partial_argument_bytes: reply.argument_bytes,
+            decision,
+            partial_text_bytes: reply.text.len(),
+            reasoning_received: reply.reasoned,
+            unexecuted_calls: reply.calls.len(),
+            settled_tools,
+            failed_tools,
+            failure,
+        };
+        self.commit_partial(reply, Outcome::Failed, conversation, fx);
+        conversation.commit_failure(details.to_json(), fx);
+        self.emit(TurnEvent::ErrorDetails(Box::new(details)), fx);
+        self.emit(TurnEvent::Error(message), fx);
+        self.end(false, conversation, fx);
+    }
+
+    /// The machine slept while the request was out: go on where that makes sense.
+    fn on_sleep(
+        &mut self,
+        reply: Reply,
+        slept: Duration,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let secs = slept.as_secs();
+        let window = Duration::from_secs(conversation.spec.settings.sleep_window_secs);
+        if slept < window && reply.produced_nothing() {
+            self.emit(TurnEvent::Slept(secs), fx);
+            return self.send_request(conversation, fx);
+        }
+        let goes_on = slept < window && self.campaign.continuations > 0;
+        self.commit_partial(reply, Outcome::Cancelled, conversation, fx);
+        if goes_on {
+            self.campaign.continuations -= 1;
+            self.emit(TurnEvent::Slept(secs), fx);
+            conversation
+                .held
+                .push_front("continue exactly where you stopped".into());
+            return self.next_step(conversation, fx);
+        }
+        self.emit(TurnEvent::SleepStopped(secs), fx);
+        let message =
+            format!("the machine slept for {secs} s during the reply, the turn was stopped");
+        self.emit(TurnEvent::Warning(message), fx);
+        self.end(true, conversation, fx);
+    }
+
+    /// Commits a reply. A blank one without calls leaves only its bill: no dialect accepts an
+    /// empty message later.
+    fn commit_reply(
+        &mut self,
+        reply: Reply,
+        tool_calls: Vec<ToolCall>,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        if let Some(usage) = reply.usage {
+            self.emit(TurnEvent::Usage(usage), fx);
+        }
+        let model = &conversation.spec.model;
+        let envelope = Envelope {
+            id: Uuid::now_v7().to_string(),
+            timestamp: fx.now.wall_ms,
+            provider: model.provider.clone(),
+            model: model.id.clone(),
+            purpose: Purpose::Turn,
+            usage: reply.usage,
+        };
+        if reply.text.trim().is_empty() && tool_calls.is_empty() {
+            if reply.usage.is_some() {
+                conversation.commit_response(envelope, fx);
+            }
+            return;
+        }
+        for content in reply.reasoning {
+            conversation.commit(Message::Reasoning { content }, None, fx);
+        }
+        let message = Message::Assistant {
+            content: reply.text,
+            tool_calls,
+        };
+        conversation.commit(message, Some(envelope), fx);
+    }
+
+    fn warn_of_finish(&mut self, finish: &Finish, malformed: u32, fx: &mut Effects<'_>) {
+        let warning = match finish {
+            Finish::Normal | Finish::ToolCalls => None,
+            Finish::Length => Some("the reply was cut at the model's output limit".to_string()),
+            Finish::Refusal => Some("the model refused to answer".to_string()),
+            Finish::ContentFilter => {
+                Some("the provider's content filter cut the reply".to_string())
+            }
+            Finish::Other(reason) => Some(format!("the reply ended for the reason `{reason}`")),
+        };
+        if let Some(warning) = warning {
+            self.emit(TurnEvent::Warning(warning), fx);
+        }
+        if malformed > 0 {
+            let frames = if malformed == 1 { "frame" } else { "frames" };
+            let warning = format!("{malformed} malformed {frames} of the reply were skipped");
+            self.emit(TurnEvent::Warning(warning), fx);
+        }
+    }
+}
+
+fn retryable(cause: Cause) -> bool {
+    match cause {
+        Cause::Network | Cause::Stalled | Cause::RateLimited | Cause::Unavailable => true,
+        Cause::Auth | Cause::QuotaExhausted | Cause::Overflow | Cause::Rejected => false,
+    }
+}
+
+/// 0.25, 1, 2, 4, 8, 16, then 30 seconds, times a factor in (0.75, 1]; or what the provider asked.
+fn retry_delay(attempt: u32, asked: Option<Duration>, random: f64) -> Duration {
+    if let Some(asked) = asked {
+        return asked.min(RETRY_AFTER_LONGEST);
+    }
+    let seconds = match attempt {
+        0 | 1 => 0.25,
+        2..=6 => f64::from(1u32 << (attempt - 2)),
+        _ => 30.0,
+    };
+    Duration::from_secs_f64(seconds * (0.75 + 0.25 * random))
+}
+
+fn error_text(
+    failure: &Failure,
+    decision: Decision,
+    attempt: u32,
+    limit: u32,
+    wall_ms: u64,
+) -> String {
+    let message = &failure.message;
+    let mut text = match (decision, failure.cause) {
+        (Decision::Exhausted, cause) => {
+            format!("{} ({attempt}/{limit}): {message}", cause_label(cause))
+        }
+        (_, Cause::QuotaExhausted) => format!("{}: {message}", cause_label(failure.cause)),
+        _ => message.clone(),
+    };
+    if let Some(wait) = failure
+        .retry_after
+        .filter(|wait| *wait > RETRY_AFTER_LONGEST)
+    {
+        let until = crate::sys::clock::utc_time(wall_ms + wait.as_millis() as u64);
+        text.push_str(&format!(" - the provider asks to wait until {until}"));
+    }
+    text
+}

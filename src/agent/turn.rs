@@ -1,0 +1,446 @@
+//! A turn: one prompt carried through to an answer, a failure or a stop.
+//!
+//! A pure state machine. [`Turn::step`] takes one event and the lasting state, and returns what
+//! should be done; it never waits, reads or writes. Phases follow each other like this:
+//!
+//! ```text
+//! Preparing → Streaming ⇄ Waiting (retry)
+//!                 ↓ calls                ↑ next step
+//!              Running → Instructing ────┘
+//! any of them → Stopping (tools get a moment) → Finishing (the log gets a moment) → gone
+//! ```
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::action::{Action, Job, SessionEvent, Topic};
+use super::batch::Batch;
+use super::conversation::{Conversation, Effects};
+use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent};
+use super::instructions;
+use super::report::Report;
+use super::stream::{self, Reply};
+use crate::chat::{Message, Outcome, ToolResult};
+use crate::provider::Request;
+
+/// Steps after which a turn is stopped even without a limit of its own.
+const MAX_STEPS: u32 = 256;
+/// How long cancelled tools may take to stop before their results are written off.
+const CANCEL_GRACE: Duration = Duration::from_millis(800);
+/// How long the end of a turn waits for the log to reach the disk.
+const LOG_FLUSH: Duration = Duration::from_secs(5);
+
+/// A running turn.
+#[derive(Debug)]
+pub struct Turn {
+    pub(super) request: RequestId,
+    pub(super) limits: Limits,
+    pub(super) report: Report,
+    pub(super) step: u32,
+    pub(super) campaign: stream::Campaign,
+    system: Arc<str>,
+    phase: Phase,
+    /// Why the turn stops early, once it does.
+    stop: Option<Stop>,
+    /// Interrupt requests that are answered when the turn is over.
+    interrupters: Vec<RequestId>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Preparing(Job),
+    Streaming(Box<Reply>),
+    Waiting,
+    Running(Batch),
+    Instructing(Job),
+    Finishing { aborted: bool, overdue: bool },
+}
+
+/// Why a turn stops before it is done.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stop {
+    /// Somebody asked.
+    Interrupted,
+    /// A limit was reached; the text names it.
+    Limit(String),
+}
+
+/// Whether a turn goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It waits for the next event.
+    Continues,
+    /// It is over and answered.
+    Over,
+}
+
+impl Turn {
+    /// Commits the prompt and begins.
+    pub fn start(
+        prompt: Prompt,
+        limits: Limits,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) -> Self {
+        let spec = conversation.spec.clone();
+        let request = fx.request.expect("a turn serves a request");
+        let mut turn = Self {
+            request,
+            limits,
+            report: Report::new(
+                spec.model.slug(),
+                spec.effort.clone(),
+                spec.warnings.clone(),
+            ),
+            step: 0,
+            campaign: stream::Campaign::new(&spec.settings),
+            system: "".into(),
+            phase: Phase::Waiting,
+            stop: None,
+            interrupters: Vec::new(),
+        };
+        turn.emit(TurnEvent::TurnStart, fx);
+        let message = Message::User {
+            content: prompt.text,
+            images: prompt.images,
+            internal: false,
+        };
+        conversation.commit(message, None, fx);
+        if let Some(seconds) = limits.seconds {
+            let at = fx.now.instant + Duration::from_secs(seconds);
+            fx.push(Action::SetTimer(Topic::Budget, at));
+        }
+        let job = conversation.job();
+        turn.phase = Phase::Preparing(job);
+        fx.push(Action::Prepare(job));
+        turn
+    }
+
+    /// Takes one event. Prompts and steers are the session's business and never arrive here.
+    pub fn step(
+        &mut self,
+        event: SessionEvent,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) -> Flow {
+        match event {
+            SessionEvent::Prompt(..) | SessionEvent::Steer(..) => {}
+            SessionEvent::Interrupt(from) => {
+                self.interrupters.extend(from);
+                self.stop(Stop::Interrupted, conversation, fx);
+            }
+            SessionEvent::Prepared(job, system) => {
+                if matches!(self.phase, Phase::Preparing(expected) if expected == job) {
+                    self.system = system;
+                    self.next_step(conversation, fx);
+                }
+            }
+            SessionEvent::Stream { job, events, slept } => {
+                self.on_stream(job, events, slept, conversation, fx);
+            }
+            SessionEvent::Identified(job, identities) => {
+                if let Phase::Running(batch) = &mut self.phase {
+                    batch.identified(job, identities);
+                    self.advance_batch(conversation, fx);
+                }
+            }
+            SessionEvent::ToolOutput(id, stream, chunk) => {
+                if matches!(&self.phase, Phase::Running(batch) if batch.is_running(id)) {
+                    self.emit(TurnEvent::ToolOutput { id, stream, chunk }, fx);
+                }
+            }
+            SessionEvent::ToolDone(id, result) => self.on_tool_done(id, result, conversation, fx),
+            SessionEvent::Instructions(job, found) => {
+                if matches!(self.phase, Phase::Instructing(expected) if expected == job) {
+                    for one in found {
+                        self.join_instructions(one, conversation, fx);
+                    }
+                    self.next_step(conversation, fx);
+                }
+            }
+            SessionEvent::Appended { error, path } => {
+                if let Some(warning) = conversation.appended(error, path, fx) {
+                    self.emit(TurnEvent::Warning(warning), fx);
+                }
+            }
+            SessionEvent::Timer(topic) => self.on_timer(topic, conversation, fx),
+        }
+        match self.phase {
+            Phase::Finishing { aborted, overdue } if overdue || conversation.log_settled() => {
+                self.finish(aborted, conversation, fx);
+                Flow::Over
+            }
+            _ => Flow::Continues,
+        }
+    }
+
+    /// Tells the frontend, and takes the event into the result.
+    pub(super) fn emit(&mut self, event: TurnEvent, fx: &mut Effects<'_>) {
+        self.report.observe(&event);
+        fx.push(Action::Emit(Some(self.request), event));
+    }
+
+    /// Begins the next step: held messages first, then a request.
+    pub(super) fn next_step(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        if let Some(stop) = self.limit_reached(conversation) {
+            return self.stop(stop, conversation, fx);
+        }
+        if self.step >= MAX_STEPS {
+            let message = format!(
+                "the turn made {MAX_STEPS} requests and was stopped - send `continue` to go on"
+            );
+            self.emit(TurnEvent::Error(message), fx);
+            return self.end(false, conversation, fx);
+        }
+        self.step += 1;
+        for text in std::mem::take(&mut conversation.held) {
+            self.emit(TurnEvent::Steered(text.clone()), fx);
+            conversation.commit(Message::internal(text), None, fx);
+        }
+        self.campaign.restart();
+        self.send_request(conversation, fx);
+    }
+
+    /// Sends the history as it stands. Also how a retry is made.
+    pub(super) fn send_request(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        let spec = &conversation.spec;
+        let request = Request {
+            model: spec.model.clone(),
+            key: spec.key.clone(),
+            system: self.system.clone(),
+            messages: conversation.history.clone(),
+            effort: spec.effort.clone(),
+            tools: spec.tools.advertised(&spec.model),
+            session_id: spec.id.clone(),
+        };
+        let silence = Duration::from_secs(spec.settings.stall_seconds);
+        let job = conversation.job();
+        self.phase = Phase::Streaming(Box::new(Reply::new(job, fx.now.instant)));
+        fx.push(Action::SetTimer(Topic::Silence, fx.now.instant + silence));
+        fx.push(Action::OpenStream(job, Box::new(request)));
+    }
+
+    /// Waits until `at`, then asks again.
+    pub(super) fn wait_to_retry(&mut self, at: Instant, fx: &mut Effects<'_>) {
+        self.phase = Phase::Waiting;
+        fx.push(Action::SetTimer(Topic::Retry, at));
+    }
+
+    /// The open stream, when there is one.
+    pub(super) fn reply_mut(&mut self) -> Option<&mut Reply> {
+        match &mut self.phase {
+            Phase::Streaming(reply) => Some(reply),
+            _ => None,
+        }
+    }
+
+    /// Takes the stream's reply out; the phase is left to the caller to set.
+    pub(super) fn take_reply(&mut self, fx: &mut Effects<'_>) -> Option<Reply> {
+        fx.push(Action::ClearTimer(Topic::Silence));
+        match std::mem::replace(&mut self.phase, Phase::Waiting) {
+            Phase::Streaming(reply) => Some(*reply),
+            other => {
+                self.phase = other;
+                None
+            }
+        }
+    }
+
+    /// Runs the calls of a committed assistant message.
+    pub(super) fn run_batch(
+        &mut self,
+        calls: Vec<crate::chat::ToolCall>,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let (batch, announced) = Batch::new(calls, conversation);
+        self.emit(TurnEvent::ToolBatch(announced), fx);
+        self.phase = Phase::Running(batch);
+        self.advance_batch(conversation, fx);
+    }
+
+    /// Ends the turn: the log gets its moment, then `turn_end` and the answer.
+    pub(super) fn end(
+        &mut self,
+        aborted: bool,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        for topic in [
+            Topic::Retry,
+            Topic::Silence,
+            Topic::CancelGrace,
+            Topic::Budget,
+        ] {
+            fx.push(Action::ClearTimer(topic));
+        }
+        fx.push(Action::EndLane);
+        let held: Vec<String> = conversation.held.drain(..).collect();
+        if !held.is_empty() {
+            self.emit(TurnEvent::Discarded(held), fx);
+        }
+        self.phase = Phase::Finishing {
+            aborted,
+            overdue: false,
+        };
+        fx.push(Action::SetTimer(
+            Topic::LogFlush,
+            fx.now.instant + LOG_FLUSH,
+        ));
+    }
+
+    fn finish(&mut self, aborted: bool, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        fx.push(Action::ClearTimer(Topic::LogFlush));
+        self.emit(TurnEvent::TurnEnd { aborted }, fx);
+        let empty = Report::new(String::new(), None, Vec::new());
+        let report = std::mem::replace(&mut self.report, empty);
+        let pricing = conversation.spec.model.pricing.as_ref();
+        let result = report.finish(pricing, conversation.log_path());
+        fx.push(Action::Answer(self.request, Answer::Turn(Box::new(result))));
+        for request in self.interrupters.drain(..) {
+            fx.push(Action::Answer(request, Answer::Done));
+        }
+    }
+
+    fn on_timer(&mut self, topic: Topic, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        match topic {
+            Topic::Retry => {
+                if matches!(self.phase, Phase::Waiting) {
+                    self.send_request(conversation, fx);
+                }
+            }
+            Topic::Silence => self.on_silence(conversation, fx),
+            Topic::CancelGrace => {
+                if let Phase::Running(batch) = &mut self.phase {
+                    for event in batch.write_off() {
+                        self.emit(event, fx);
+                    }
+                    self.advance_batch(conversation, fx);
+                }
+            }
+            Topic::Budget => {
+                let seconds = self.limits.seconds.unwrap_or_default();
+                let limit = format!("the limit of {seconds} seconds was reached (--max-seconds)");
+                self.stop(Stop::Limit(limit), conversation, fx);
+            }
+            Topic::LogFlush => {
+                if let Phase::Finishing { overdue, .. } = &mut self.phase {
+                    *overdue = true;
+                    let message = "the session log was not written in time, its end may be missing";
+                    self.emit(TurnEvent::Warning(message.into()), fx);
+                }
+            }
+        }
+    }
+
+    fn on_tool_done(
+        &mut self,
+        id: u64,
+        result: ToolResult,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let Phase::Running(batch) = &mut self.phase else {
+            return;
+        };
+        if let Some(event) = batch.settle(id, result, conversation) {
+            self.emit(event, fx);
+            self.advance_batch(conversation, fx);
+        }
+    }
+
+    /// Starts what may start, commits what is done, and moves on when all is.
+    fn advance_batch(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        let Phase::Running(batch) = &mut self.phase else {
+            return;
+        };
+        let mut events = Vec::new();
+        batch.advance(conversation, fx, &mut events);
+        let done = batch.is_done();
+        let directories = if done {
+            batch.new_directories(conversation)
+        } else {
+            Vec::new()
+        };
+        for event in events {
+            self.emit(event, fx);
+        }
+        if !done {
+            return;
+        }
+        if let Some(stop) = self.stop.clone() {
+            return self.end_stopped(stop, conversation, fx);
+        }
+        if directories.is_empty() {
+            return self.next_step(conversation, fx);
+        }
+        let job = conversation.job();
+        conversation.instructed.extend(directories.iter().cloned());
+        self.phase = Phase::Instructing(job);
+        fx.push(Action::ReadInstructions(job, directories));
+    }
+
+    fn join_instructions(
+        &mut self,
+        found: super::action::Instructions,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        if let Some(text) = found.text {
+            let message = instructions::nested_message(&found.directory, &text);
+            conversation.commit(Message::internal(message), None, fx);
+            self.emit(
+                TurnEvent::Instructions(found.directory.join(instructions::FILE)),
+                fx,
+            );
+        }
+    }
+
+    /// Stops the turn wherever it is. What streamed is kept; running tools get a moment.
+    pub(super) fn stop(
+        &mut self,
+        stop: Stop,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        if self.stop.is_some() || matches!(self.phase, Phase::Finishing { .. }) {
+            return;
+        }
+        self.stop = Some(stop.clone());
+        match &mut self.phase {
+            Phase::Running(batch) if !batch.is_done() => {
+                batch.cancel(fx);
+                fx.push(Action::SetTimer(
+                    Topic::CancelGrace,
+                    fx.now.instant + CANCEL_GRACE,
+                ));
+                return self.advance_batch(conversation, fx);
+            }
+            _ => {}
+        }
+        if let Some(reply) = self.take_reply(fx) {
+            fx.push(Action::CloseStream);
+            self.commit_partial(reply, Outcome::Cancelled, conversation, fx);
+        }
+        self.end_stopped(stop, conversation, fx);
+    }
+
+    fn end_stopped(&mut self, stop: Stop, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        if let Stop::Limit(message) = stop {
+            self.emit(TurnEvent::Error(message), fx);
+        }
+        self.end(true, conversation, fx);
+    }
+
+    fn limit_reached(&self, conversation: &Conversation) -> Option<Stop> {
+        if let Some(steps) = self.limits.steps.filter(|steps| self.step >= *steps) {
+            return Some(Stop::Limit(format!(
+                "the limit of {steps} steps was reached (--max-steps)"
+            )));
+        }
+        let (limit, pricing) = self.limits.cost_usd.zip(conversation.spec.model.pricing)?;
+        let cost = self.report.usage().cost(&pricing);
+        (cost >= limit)
+            .then(|| Stop::Limit(format!("the limit of {limit} USD was reached (--max-cost)")))
+    }
+}

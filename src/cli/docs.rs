@@ -1,0 +1,180 @@
+//! The guides, embedded at build time, and how `e docs` prints them.
+
+use crate::error::{Error, Result};
+
+/// A guide: its path below docs/guides without `.md`, and the file.
+struct Guide {
+    path: &'static str,
+    text: &'static str,
+}
+
+macro_rules! guides {
+    ($($path:literal),* $(,)?) => {
+        &[$(Guide {
+            path: $path,
+            text: include_str!(concat!("../../docs/guides/", $path, ".md")),
+        }),*]
+    };
+}
+
+/// Every guide. A test checks that none on disk is missing here.
+const GUIDES: &[Guide] = guides![
+    "automation",
+    "command-line",
+    "getting-started",
+    "models",
+    "sessions",
+    "settings",
+    "tools",
+    "trust",
+];
+
+impl Guide {
+    /// The file's stem, by which it is asked for.
+    fn topic(&self) -> &'static str {
+        self.path.rsplit('/').next().unwrap_or(self.path)
+    }
+
+    /// The value of a front matter key.
+    fn front(&self, key: &str) -> Option<&'static str> {
+        let (front, _) = split(self.text)?;
+        front
+            .lines()
+            .find_map(|line| Some(line.strip_prefix(key)?.strip_prefix(':')?.trim()))
+    }
+}
+
+/// The topics, in reading order.
+pub fn topics() -> Vec<&'static str> {
+    in_order().iter().map(|guide| guide.topic()).collect()
+}
+
+/// All topics, each with one line about it.
+pub fn list() -> String {
+    let guides = in_order();
+    let width = guides
+        .iter()
+        .map(|guide| guide.topic().len())
+        .max()
+        .unwrap_or(0);
+    guides
+        .iter()
+        .map(|guide| {
+            let blurb = guide.front("blurb").unwrap_or_default();
+            format!("{:width$}  {blurb}\n", guide.topic())
+        })
+        .collect()
+}
+
+/// One guide as plain Markdown.
+pub fn guide(topic: &str) -> Result<String> {
+    match GUIDES.iter().find(|guide| guide.topic() == topic) {
+        Some(guide) => Ok(plain(
+            split(guide.text).map_or(guide.text, |(_, body)| body),
+        )),
+        None => {
+            Err(Error::usage(format!("there is no guide `{topic}`")).remedy("`e docs` lists them"))
+        }
+    }
+}
+
+fn in_order() -> Vec<&'static Guide> {
+    let mut guides: Vec<_> = GUIDES.iter().collect();
+    let order = |guide: &Guide| {
+        guide
+            .front("order")
+            .and_then(|order| order.parse::<u32>().ok())
+    };
+    guides.sort_by_key(|guide| (order(guide).unwrap_or(u32::MAX), guide.path));
+    guides
+}
+
+/// Front matter and body.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let (front, body) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
+    Some((front, body.trim_start()))
+}
+
+/// Turns alert markers such as `> [!NOTE]` into words.
+fn plain(body: &str) -> String {
+    body.lines()
+        .map(|line| {
+            let marker = line
+                .strip_prefix("> [!")
+                .and_then(|rest| rest.strip_suffix(']'));
+            match marker {
+                Some(marker) => {
+                    let mut label = marker.to_lowercase();
+                    if let Some(first) = label.get_mut(..1) {
+                        first.make_ascii_uppercase();
+                    }
+                    format!("> {label}:\n")
+                }
+                None => format!("{line}\n"),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn on_disk(dir: &Path, prefix: &str, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                on_disk(&path, &format!("{prefix}{stem}/"), found);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(format!("{prefix}{stem}"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_guide_on_disk_is_listed() {
+        let mut found = Vec::new();
+        on_disk(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guides"),
+            "",
+            &mut found,
+        );
+        found.sort();
+        let mut listed: Vec<_> = GUIDES.iter().map(|guide| guide.path.to_string()).collect();
+        listed.sort();
+        assert_eq!(listed, found);
+    }
+
+    #[test]
+    fn every_guide_has_a_blurb_and_a_place() {
+        for guide in GUIDES {
+            assert!(
+                guide.front("blurb").is_some_and(|blurb| !blurb.is_empty()),
+                "{}",
+                guide.path
+            );
+            assert!(
+                guide
+                    .front("order")
+                    .is_some_and(|order| order.parse::<u32>().is_ok()),
+                "{}",
+                guide.path
+            );
+        }
+        assert!(topics().starts_with(&["getting-started"]));
+        assert_eq!(list().lines().count(), GUIDES.len());
+    }
+
+    #[test]
+    fn printing_leaves_out_what_is_for_machines() {
+        for topic in topics() {
+            let text = guide(topic).unwrap();
+            assert!(text.starts_with("# "), "{topic}");
+            assert!(!text.contains("[!"), "{topic}");
+        }
+        assert_eq!(plain("> [!WARNING]\n> x"), "> Warning:\n> x\n");
+        assert!(guide("nothing").is_err());
+    }
+}

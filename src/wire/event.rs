@@ -1,0 +1,113 @@
+//! Events as lines.
+
+use serde_json::{Value, json};
+
+use crate::agent::{BatchCall, TurnEvent};
+use crate::chat::Usage;
+use crate::text::json::{write_string, write_value};
+
+/// Appends one event as a JSON line. Deltas, by far the most frequent, take a short cut.
+pub fn write_event(line: &mut Vec<u8>, event: &TurnEvent) {
+    match event {
+        TurnEvent::Text(delta) => write_delta(line, "text", delta),
+        TurnEvent::Reasoning(delta) => write_delta(line, "reasoning", delta),
+        event => write_value(line, &to_json(event)),
+    }
+    line.push(b'\n');
+}
+
+/// Token counters, in the words of the wire.
+pub(super) fn usage_fields(usage: &Usage) -> Value {
+    json!({
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_tokens": usage.cache_read,
+        "cache_write_5m_tokens": usage.cache_write_5m,
+        "cache_write_1h_tokens": usage.cache_write_1h,
+    })
+}
+
+fn write_delta(line: &mut Vec<u8>, kind: &str, delta: &str) {
+    line.extend_from_slice(b"{\"type\":\"");
+    line.extend_from_slice(kind.as_bytes());
+    line.extend_from_slice(b"\",\"delta\":");
+    write_string(line, delta);
+    line.push(b'}');
+}
+
+fn to_json(event: &TurnEvent) -> Value {
+    match event {
+        TurnEvent::TurnStart => json!({"type": "turn_start"}),
+        TurnEvent::Text(delta) => json!({"type": "text", "delta": delta}),
+        TurnEvent::Reasoning(delta) => json!({"type": "reasoning", "delta": delta}),
+        TurnEvent::ToolBatch(calls) => {
+            let calls: Vec<Value> = calls.iter().map(call).collect();
+            json!({"type": "tool_batch", "calls": calls})
+        }
+        TurnEvent::ToolStart(id) => json!({"type": "tool_start", "id": id}),
+        TurnEvent::ToolOutput { id, stream, chunk } => {
+            json!({"type": "tool_output", "id": id, "stream": stream.name(), "chunk": chunk})
+        }
+        TurnEvent::ToolEnd {
+            id,
+            outcome,
+            summary,
+            content,
+            display: _,
+        } => json!({
+            "type": "tool_end",
+            "id": id,
+            "outcome": outcome.event_name(),
+            "summary": summary,
+            "content": content,
+        }),
+        TurnEvent::Usage(usage) => {
+            let mut value = json!({"type": "usage"});
+            if let (Value::Object(value), Value::Object(fields)) = (&mut value, usage_fields(usage))
+            {
+                value.extend(fields);
+            }
+            value
+        }
+        TurnEvent::Warning(message) => json!({"type": "warning", "message": message}),
+        TurnEvent::ErrorDetails(details) => {
+            json!({"type": "error_details", "details": details.to_json()})
+        }
+        TurnEvent::Error(message) => json!({"type": "error", "message": message}),
+        TurnEvent::Retry {
+            attempt,
+            limit,
+            delay_secs,
+            cause,
+            reason,
+        } => json!({
+            "type": "retry",
+            "attempt": attempt,
+            "limit": limit,
+            "delay_secs": delay_secs,
+            "cause": cause,
+            "reason": reason,
+        }),
+        TurnEvent::Recovered { attempt, limit } => {
+            json!({"type": "recovered", "attempt": attempt, "limit": limit})
+        }
+        TurnEvent::Steered(text) => json!({"type": "steered", "text": text}),
+        TurnEvent::Slept(secs) => json!({"type": "slept", "duration_secs": secs}),
+        TurnEvent::SleepStopped(secs) => json!({"type": "sleep_stopped", "duration_secs": secs}),
+        TurnEvent::Discarded(prompts) => json!({"type": "discarded", "prompts": prompts}),
+        TurnEvent::Instructions(path) => {
+            json!({"type": "instructions", "path": path.to_string_lossy()})
+        }
+        TurnEvent::TurnEnd { aborted } => json!({"type": "turn_end", "aborted": aborted}),
+    }
+}
+
+fn call(call: &BatchCall) -> Value {
+    json!({
+        "id": call.id,
+        "name": call.name,
+        "arguments": call.arguments,
+        "category": call.category,
+        "target": call.target,
+    })
+}

@@ -1,0 +1,234 @@
+//! Speed, size and wake-ups, each against a floor measured in the same run.
+//!
+//! `make bench` prints a table; docs/performance.md keeps one with the machine's facts. Nothing
+//! here fails a build: time on a shared machine is no assertion.
+
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use e::chat::Message;
+use e::config::Home;
+use e::session::{Log, LogSpec, Record};
+use server::{Reply, Server};
+
+const ROUNDS: usize = 21;
+const DELTAS: usize = 200_000;
+
+fn main() {
+    let place = Place::new();
+    println!("{:<58} {:>10} {:>10} {:>8}", "what", "e", "floor", "ratio");
+    version(&place);
+    turn(&place);
+    tool_round_trip(&place);
+    streaming(&place);
+    memory(&place);
+    quiet(&place);
+    log_append(&place);
+    let size = fs::metadata(&place.e).expect("the binary").len();
+    println!("{:<58} {:>6.2} MiB", "stripped release binary", size as f64 / (1 << 20) as f64);
+}
+
+/// A throw-away home and workspace with the model `bench/m` on a local server.
+struct Place {
+    root: tempfile::TempDir,
+    e: PathBuf,
+    server: Server,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a directory");
+        for name in ["home", "work"] {
+            fs::create_dir(root.path().join(name)).expect("a directory");
+        }
+        let server = Server::start();
+        let models = format!(
+            r#"{{"providers":{{"bench":{{"base_url":"{}/v1","models":["m"]}}}}}}"#,
+            server.url()
+        );
+        fs::write(root.path().join("home/models.json"), models).expect("models.json");
+        Self { root, e: env!("CARGO_BIN_EXE_e").into(), server }
+    }
+
+    fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.current_dir(self.work()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.root.path()).env("E_HOME", self.root.path().join("home"));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    fn p(&self, json: bool) -> Command {
+        let mut command = self.command(&self.e);
+        command.args(["-p", "--trust", "-m", "bench/m"]).args(json.then_some("--json")).arg("hi");
+        command
+    }
+
+    /// The same exchange without an agent. The body is about as long as e's own.
+    fn curl(&self) -> Command {
+        let mut command = self.command("curl");
+        let body = format!(r#"{{"model":"m","stream":true,"pad":"{}"}}"#, "x".repeat(8_000));
+        command.args(["-sN", "-H", "content-type: application/json", "-d", &body]);
+        command.arg(format!("{}/v1/chat/completions", self.server.url()));
+        command
+    }
+}
+
+fn version(place: &Place) {
+    let e = || place.command(&place.e).arg("--version").status();
+    let floor = || place.command("/bin/true").status();
+    compare("e --version, against /bin/true", e, floor);
+}
+
+fn turn(place: &Place) {
+    place.server.reply(Reply::text("ok"));
+    compare("one turn answered \"ok\", against curl", || place.p(false).status(), || place.curl().status());
+}
+
+fn tool_round_trip(place: &Place) {
+    let e = || {
+        place.server.script([Reply::bash("echo hi"), Reply::text("ok")]);
+        place.p(false).status()
+    };
+    let floor = || {
+        place.server.script([Reply::bash("echo hi"), Reply::text("ok")]);
+        place.curl().status()?;
+        place.command("bash").args(["-c", "echo hi"]).status()?;
+        place.curl().status()
+    };
+    compare("one tool round trip, against curl twice and bash -c", e, floor);
+}
+
+fn streaming(place: &Place) {
+    place.server.reply(Reply::deltas(DELTAS));
+    compare("200,000 deltas, plain, against curl", || place.p(false).status(), || place.curl().status());
+    compare("200,000 deltas, --json, against curl", || place.p(true).status(), || place.curl().status());
+}
+
+fn memory(place: &Place) {
+    for (name, reply) in [
+        ("peak RSS of a small turn", Reply::text("ok")),
+        ("peak RSS of the 200,000-delta turn", Reply::deltas(DELTAS)),
+    ] {
+        place.server.reply(reply);
+        let peak = peak_rss(place.p(false));
+        println!("{name:<58} {:>6.2} MiB", peak as f64 / 1024.0);
+        let peak = peak_rss(place.p(true));
+        println!("{:<58} {:>6.2} MiB", format!("{name}, --json"), peak as f64 / 1024.0);
+    }
+}
+
+/// Context switches of all threads while a tool sleeps: each is a wake-up.
+fn quiet(place: &Place) {
+    place.server.script([Reply::bash("touch started; sleep 12"), Reply::text("ok")]);
+    let mut child = place.p(false).spawn().expect("e starts");
+    let started = place.work().join("started");
+    while !started.exists() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let (threads, before) = switches(child.id());
+    std::thread::sleep(Duration::from_secs(10));
+    let (_, after) = switches(child.id());
+    println!("{:<58} {:>10}", "wake-ups in 10 s while a tool sleeps", after - before);
+    println!("{:<58} {threads:>10}", "threads meanwhile");
+    let _ = child.wait();
+}
+
+fn log_append(place: &Place) {
+    let spec = LogSpec {
+        home: Home::at(place.root.path().join("home")),
+        workspace: place.work(),
+        id: "0192f0c1-0000-7000-8000-000000000000".into(),
+        created: 1,
+        model: "bench/m".into(),
+    };
+    let mut log = Log::create(&spec).expect("a log");
+    let mut parent: Option<String> = None;
+    let mut times = Vec::new();
+    for index in 0..20_000u32 {
+        let id = format!("r{index}");
+        let message = Arc::new(Message::user("a line of some length, as they are"));
+        let record = Record::Message { id: id.clone(), parent: parent.replace(id), timestamp: 1, response: None, message };
+        let start = Instant::now();
+        log.append(&record).expect("an append");
+        times.push(start.elapsed());
+    }
+    let (first, last) = (median(&mut times[..2_000].to_vec()), median(&mut times[18_000..].to_vec()));
+    row("log append: the last of 20,000 records, against the first", last, first);
+}
+
+/// Runs both in turns and prints the medians.
+fn compare(
+    name: &str,
+    mut e: impl FnMut() -> std::io::Result<ExitStatus>,
+    mut floor: impl FnMut() -> std::io::Result<ExitStatus>,
+) {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let (one, two) = (time(name, &mut e), time(name, &mut floor));
+        // The first round warms caches.
+        if round > 0 {
+            ours.push(one);
+            theirs.push(two);
+        }
+    }
+    row(name, median(&mut ours), median(&mut theirs));
+}
+
+fn time(name: &str, run: &mut impl FnMut() -> std::io::Result<ExitStatus>) -> Duration {
+    let start = Instant::now();
+    let status = run().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let elapsed = start.elapsed();
+    assert!(status.success(), "{name}: {status}");
+    elapsed
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn row(name: &str, ours: Duration, floor: Duration) {
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    println!("{name:<58} {:>7.3} ms {:>7.3} ms {:>7.2}×", ms(ours), ms(floor), ms(ours) / ms(floor));
+}
+
+/// The most memory a run ever held, in KiB, as the kernel counts it.
+fn peak_rss(mut command: Command) -> i64 {
+    let child = command.spawn().expect("e starts");
+    let pid = child.id() as libc::pid_t;
+    let mut status = 0;
+    // SAFETY: rusage is plain data, and wait4 only writes to the two places it is given.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::wait4(pid, &mut status, 0, &mut usage);
+        usage
+    };
+    assert_eq!(status, 0, "the run failed");
+    usage.ru_maxrss as i64
+}
+
+/// Threads of a process, and how often they were switched to and from.
+fn switches(pid: u32) -> (usize, u64) {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("the threads");
+    let counts: Vec<u64> = tasks
+        .flatten()
+        .map(|task| {
+            let status = fs::read_to_string(task.path().join("status")).unwrap_or_default();
+            let counts = status.lines().filter(|line| line.contains("ctxt_switches"));
+            counts.filter_map(|line| line.split_whitespace().last()?.parse::<u64>().ok()).sum()
+        })
+        .collect();
+    (counts.len(), counts.iter().sum())
+}

@@ -1,0 +1,122 @@
+//! A chat-completions server that costs as little as possible: replies are bytes made beforehand.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+/// A whole HTTP response.
+#[derive(Clone)]
+pub struct Reply(Arc<Vec<u8>>);
+
+impl Reply {
+    /// A short text.
+    pub fn text(text: &str) -> Self {
+        Self::frames(&[format!(r#"{{"content":"{text}"}}"#)], "stop")
+    }
+
+    /// A call of bash.
+    pub fn bash(command: &str) -> Self {
+        let arguments = format!(r#"{{\"command\":\"{command}\"}}"#);
+        let call = format!(
+            r#"{{"tool_calls":[{{"index":0,"id":"c1","type":"function","function":{{"name":"bash","arguments":"{arguments}"}}}}]}}"#
+        );
+        Self::frames(&[call], "tool_calls")
+    }
+
+    /// Many deltas of about 20 bytes.
+    pub fn deltas(count: usize) -> Self {
+        let deltas: Vec<String> =
+            (0..count).map(|index| format!(r#"{{"content":"a delta, number {index:>6} "}}"#)).collect();
+        Self::frames(&deltas, "stop")
+    }
+
+    fn frames(deltas: &[String], finish: &str) -> Self {
+        let mut body = String::new();
+        for delta in deltas {
+            body.push_str(&format!(
+                "data: {{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":null}}]}}\n\n"
+            ));
+        }
+        body.push_str(&format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{finish}\"}}]}}\n\n"));
+        body.push_str("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":1}}\n\ndata: [DONE]\n\n");
+        let mut bytes =
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+        for chunk in body.as_bytes().chunks(16 * 1024) {
+            bytes.extend(format!("{:x}\r\n", chunk.len()).bytes());
+            bytes.extend(chunk);
+            bytes.extend(b"\r\n");
+        }
+        bytes.extend(b"0\r\n\r\n");
+        Self(Arc::new(bytes))
+    }
+}
+
+/// The server: scripted replies first, then the standing one.
+pub struct Server {
+    url: String,
+    state: Arc<Mutex<(VecDeque<Reply>, Reply)>>,
+}
+
+impl Server {
+    /// Starts on a free port.
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let state = Arc::new(Mutex::new((VecDeque::new(), Reply::text("ok"))));
+        let served = state.clone();
+        std::thread::spawn(move || {
+            for connection in listener.incoming().flatten() {
+                let state = served.clone();
+                std::thread::spawn(move || serve(connection, &state));
+            }
+        });
+        Self { url, state }
+    }
+
+    /// The base of its URLs.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Sets the standing reply.
+    pub fn reply(&self, reply: Reply) {
+        *self.state.lock().expect("the lock") = (VecDeque::new(), reply);
+    }
+
+    /// Sets the next replies.
+    pub fn script<const N: usize>(&self, replies: [Reply; N]) {
+        self.state.lock().expect("the lock").0 = replies.into();
+    }
+}
+
+fn serve(mut connection: TcpStream, state: &Mutex<(VecDeque<Reply>, Reply)>) {
+    let _ = connection.set_nodelay(true);
+    let mut reader = BufReader::new(connection.try_clone().expect("a handle"));
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap_or(0);
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        if reader.read_exact(&mut body).is_err() {
+            return;
+        }
+        let reply = {
+            let mut state = state.lock().expect("the lock");
+            state.0.pop_front().unwrap_or_else(|| state.1.clone())
+        };
+        if connection.write_all(&reply.0).is_err() {
+            return;
+        }
+    }
+}

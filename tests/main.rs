@@ -1,0 +1,5 @@
+//! Black-box tests: the built binary in a sealed place, against a provider that is scripted.
+
+mod layers;
+mod print;
+mod support;

@@ -1,0 +1,8 @@
+//! What every black-box test uses: a sealed place to run e in, and a provider that is scripted.
+
+pub mod place;
+pub mod provider;
+pub mod strict;
+
+pub use place::{Place, Run, Running};
+pub use provider::{Provider, Received, Step, call, call_raw, fails, say};

@@ -1,0 +1,402 @@
+//! A sealed place: its own home, workspace, environment and provider. Nothing of the machine's
+//! user or of another test shows through.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::provider::Provider;
+
+/// How long a test waits for anything before it fails with what it has seen.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where a test happens.
+pub struct Place {
+    root: TempDir,
+    /// e's home.
+    pub home: PathBuf,
+    /// The trusted directory that e runs in.
+    pub workspace: PathBuf,
+    /// The scripted provider, under the name `mock`.
+    pub provider: Provider,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Place {
+    /// A place whose model `mock/test` speaks chat completions.
+    pub fn new() -> Self {
+        Self::speaking("openai-completions")
+    }
+
+    /// A place whose models speak that dialect.
+    pub fn speaking(api: &str) -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let dir = |name: &str| {
+            let path = root.path().canonicalize().expect("a real path").join(name);
+            std::fs::create_dir(&path).expect("a directory");
+            path
+        };
+        let (home, workspace, user) = (dir("e home"), dir("work"), dir("user"));
+        let tmp = dir("tmp");
+        std::fs::set_permissions(&home, PermissionsExt::from_mode(0o700)).expect("a mode");
+        let provider = Provider::start();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let env = [
+            ("PATH", path.as_os_str()),
+            ("HOME", user.as_os_str()),
+            ("E_HOME", home.as_os_str()),
+            ("TMPDIR", tmp.as_os_str()),
+            ("LANG", OsStr::new("C.UTF-8")),
+            ("NO_PROXY", OsStr::new("127.0.0.1")),
+        ];
+        let env = env.map(|(name, value)| (name.into(), value.into())).to_vec();
+        let place = Self { root, home, workspace, provider, env };
+        place.models(api, json!({}));
+        place.write_home("auth.json", &json!({"mock": {"key": "secret-key-of-mock"}}).to_string());
+        let trust = place.e().args(["trust", "."]).run();
+        assert_eq!(trust.status, 0, "{trust:?}");
+        place
+    }
+
+    /// Writes models.json; `extra` is merged into the model `test`.
+    pub fn models(&self, api: &str, extra: Value) {
+        let mut test = json!({"id": "test", "effort": ["low", "high"], "context_window": 64000, "image_input": true});
+        if let (Value::Object(test), Value::Object(extra)) = (&mut test, extra) {
+            test.extend(extra);
+        }
+        let base = if api.starts_with("openai") {
+            format!("{}/v1", self.provider.url())
+        } else {
+            self.provider.url().to_string()
+        };
+        let plain = json!({"id": "plain", "context_window": 64000, "image_input": false});
+        let entry = json!({"base_url": base, "api": api, "models": [test, plain]});
+        self.write_home("models.json", &json!({"providers": {"mock": entry}}).to_string());
+    }
+
+    /// Writes settings.json.
+    pub fn settings(&self, settings: Value) {
+        self.write_home("settings.json", &settings.to_string());
+    }
+
+    /// Writes a file of the home.
+    pub fn write_home(&self, name: &str, text: &str) {
+        std::fs::write(self.home.join(name), text).expect("a file of the home");
+    }
+
+    /// Writes a file of the workspace.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.workspace.join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        std::fs::write(&path, bytes).expect("a file of the workspace");
+        path
+    }
+
+    /// Reads a file of the workspace.
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.workspace.join(name)).expect("a file of the workspace")
+    }
+
+    /// A directory beside the workspace, for whatever.
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// All session logs, sidecars left out.
+    pub fn logs(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut todo = vec![self.home.join("sessions")];
+        while let Some(directory) = todo.pop() {
+            for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if path.is_dir() {
+                    todo.push(path);
+                } else if name.ends_with(".jsonl") && !name.ends_with(".errors.jsonl") {
+                    found.push(path);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// A run of e in the workspace, with nothing on standard input.
+    pub fn e(&self) -> Builder {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_e"));
+        command.current_dir(&self.workspace).env_clear().envs(self.env.iter().cloned());
+        Builder { command, stdin: None }
+    }
+
+    /// `e -p --model mock/test` with these arguments.
+    pub fn p(&self, args: &[&str]) -> Builder {
+        self.e().args(["-p", "--model", "mock/test"]).args(args)
+    }
+
+    /// `e -p --json --model mock/test` with these arguments.
+    pub fn json(&self, args: &[&str]) -> Builder {
+        self.p(&["--json"]).args(args)
+    }
+}
+
+/// A run being put together.
+pub struct Builder {
+    command: Command,
+    stdin: Option<Stdin>,
+}
+
+enum Stdin {
+    Bytes(Vec<u8>),
+    Kind(Stdio),
+}
+
+impl Builder {
+    /// Adds arguments.
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Sets a variable.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Removes a variable.
+    pub fn without(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
+    /// Runs in another directory.
+    pub fn in_dir(mut self, path: impl AsRef<Path>) -> Self {
+        self.command.current_dir(path);
+        self
+    }
+
+    /// Sends these bytes on standard input and closes it.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Some(Stdin::Bytes(bytes.into()));
+        self
+    }
+
+    /// Uses something else as standard input.
+    pub fn stdin_from(mut self, stdio: impl Into<Stdio>) -> Self {
+        self.stdin = Some(Stdin::Kind(stdio.into()));
+        self
+    }
+
+    /// Uses something else as standard output.
+    pub fn stdout_to(mut self, stdio: impl Into<Stdio>) -> Running {
+        self.command.stdout(stdio);
+        self.start_with(false)
+    }
+
+    /// Runs to the end.
+    pub fn run(self) -> Run {
+        self.start().finish()
+    }
+
+    /// Starts it.
+    pub fn start(mut self) -> Running {
+        self.command.stdout(Stdio::piped());
+        self.start_with(true)
+    }
+
+    fn start_with(mut self, _piped: bool) -> Running {
+        self.command.stderr(Stdio::piped());
+        let bytes = match self.stdin.take() {
+            None => {
+                self.command.stdin(Stdio::null());
+                None
+            }
+            Some(Stdin::Kind(stdio)) => {
+                self.command.stdin(stdio);
+                None
+            }
+            Some(Stdin::Bytes(bytes)) => {
+                self.command.stdin(Stdio::piped());
+                Some(bytes)
+            }
+        };
+        let mut child = self.command.spawn().expect("e starts");
+        if let (Some(bytes), Some(mut stdin)) = (bytes, child.stdin.take()) {
+            std::thread::spawn(move || stdin.write_all(&bytes));
+        }
+        let stdout = child.stdout.take().map(Watched::read).unwrap_or_default();
+        let stderr = child.stderr.take().map(Watched::read).unwrap_or_default();
+        Running { child, stdout, stderr, started: Instant::now() }
+    }
+}
+
+/// Output that is gathered as it comes.
+#[derive(Clone, Default)]
+pub struct Watched(Arc<(Mutex<Gathered>, Condvar)>);
+
+#[derive(Default)]
+struct Gathered {
+    bytes: Vec<u8>,
+    open: bool,
+}
+
+impl Watched {
+    fn read(mut from: impl Read + Send + 'static) -> Self {
+        let watched = Self::default();
+        watched.0.0.lock().expect("the lock").open = true;
+        let to = watched.clone();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 64 * 1024];
+            loop {
+                let read = from.read(&mut buffer).unwrap_or(0);
+                let mut gathered = to.0.0.lock().expect("the lock");
+                gathered.bytes.extend_from_slice(&buffer[..read]);
+                gathered.open = read > 0;
+                drop(gathered);
+                to.0.1.notify_all();
+                if read == 0 {
+                    return;
+                }
+            }
+        });
+        watched
+    }
+
+    /// Everything so far.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.0.lock().expect("the lock").bytes).into_owned()
+    }
+
+    /// Waits until the text is there.
+    pub fn wait_for(&self, text: &str) {
+        let until = Instant::now() + PATIENCE;
+        let mut gathered = self.0.0.lock().expect("the lock");
+        while !String::from_utf8_lossy(&gathered.bytes).contains(text) {
+            let left = until.saturating_duration_since(Instant::now());
+            let seen = String::from_utf8_lossy(&gathered.bytes).into_owned();
+            assert!(gathered.open && !left.is_zero(), "no {text:?} in {seen:?}");
+            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
+        }
+    }
+
+    fn wait_end(&self) -> Vec<u8> {
+        let until = Instant::now() + PATIENCE;
+        let mut gathered = self.0.0.lock().expect("the lock");
+        while gathered.open {
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "the output stays open");
+            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
+        }
+        std::mem::take(&mut gathered.bytes)
+    }
+}
+
+/// A run on its way. Dropping it kills it.
+pub struct Running {
+    child: Child,
+    /// Standard output as it comes.
+    pub stdout: Watched,
+    /// Standard error as it comes.
+    pub stderr: Watched,
+    started: Instant,
+}
+
+impl Running {
+    /// The process id.
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    /// Sends a signal, by its name for `kill`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.pid().to_string();
+        let sent = Command::new("kill").args(["-s", name, &pid]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+
+    /// Whether it has not ended yet.
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("a status").is_none()
+    }
+
+    /// Waits for the end.
+    pub fn finish(mut self) -> Run {
+        let until = Instant::now() + PATIENCE + PATIENCE;
+        let pid = self.pid();
+        // A watchdog instead of a poll: it kills what does not end, and the status tells.
+        let (done, watch) = std::sync::mpsc::channel::<()>();
+        let watchdog = std::thread::spawn(move || {
+            let left = until.saturating_duration_since(Instant::now());
+            if watch.recv_timeout(left) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+            }
+        });
+        let status = self.child.wait().expect("a status");
+        let elapsed = self.started.elapsed();
+        drop(done);
+        watchdog.join().expect("the watchdog");
+        let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+        let stdout = self.stdout.wait_end();
+        let stderr = String::from_utf8_lossy(&self.stderr.wait_end()).into_owned();
+        assert_ne!(status, 137, "e did not end: {:?} {stderr:?}", String::from_utf8_lossy(&stdout));
+        Run { status, stdout: String::from_utf8_lossy(&stdout).into_owned(), stderr, elapsed }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Run {
+    /// The exit status; 128 + n after signal n.
+    pub status: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// Wall time.
+    pub elapsed: Duration,
+}
+
+impl Run {
+    /// Asserts the status and gives the run back.
+    #[track_caller]
+    pub fn ends_with(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
+    /// The JSON lines of standard output, the result line included.
+    #[track_caller]
+    pub fn lines(&self) -> Vec<Value> {
+        let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        self.stdout.lines().map(parse).collect()
+    }
+
+    /// The events of one type.
+    #[track_caller]
+    pub fn events(&self, kind: &str) -> Vec<Value> {
+        self.lines().into_iter().filter(|line| line["type"] == kind).collect()
+    }
+
+    /// The result line, which is the last.
+    #[track_caller]
+    pub fn result(&self) -> Value {
+        let last = self.lines().pop().unwrap_or_else(|| panic!("no output: {self:?}"));
+        assert_eq!(last["type"], "result", "{self:?}");
+        last
+    }
+}

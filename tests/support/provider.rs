@@ -1,0 +1,483 @@
+//! A provider on the loopback address that plays a script and checks every request it gets.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::place::PATIENCE;
+use super::strict;
+
+/// One reply.
+#[derive(Default)]
+pub struct Step {
+    status: Option<u16>,
+    headers: Vec<(String, String)>,
+    body: Option<Vec<u8>>,
+    ops: Vec<Op>,
+    finish: Option<String>,
+    usage: Option<Value>,
+}
+
+enum Op {
+    Text(String),
+    Reasoning(String),
+    Call { id: String, name: String, arguments: String },
+    Raw(Vec<u8>),
+    Gate(Receiver<()>),
+    Die,
+    /// Ends the body well but without the dialect's last frames.
+    Stop,
+}
+
+/// A reply of text.
+pub fn say(text: &str) -> Step {
+    Step::default().text(text)
+}
+
+/// A reply that calls a tool.
+pub fn call(name: &str, arguments: Value) -> Step {
+    call_raw(name, &arguments.to_string())
+}
+
+/// A reply that calls a tool with any text as arguments.
+pub fn call_raw(name: &str, arguments: &str) -> Step {
+    Step::default().and_call_raw(name, arguments)
+}
+
+/// An error response with a usual body.
+pub fn fails(status: u16) -> Step {
+    let error = json!({"error": {"message": format!("mock says no {status}"), "type": "mock_error"}});
+    Step { status: Some(status), body: Some(error.to_string().into_bytes()), ..Step::default() }
+}
+
+impl Step {
+    /// Adds a delta.
+    pub fn text(self, text: &str) -> Self {
+        self.op(Op::Text(text.into()))
+    }
+
+    /// Adds visible reasoning.
+    pub fn reasoning(self, text: &str) -> Self {
+        self.op(Op::Reasoning(text.into()))
+    }
+
+    /// Adds a call.
+    pub fn and_call(self, name: &str, arguments: Value) -> Self {
+        self.and_call_raw(name, &arguments.to_string())
+    }
+
+    fn and_call_raw(self, name: &str, arguments: &str) -> Self {
+        let id = format!("call_{}", self.ops.len());
+        self.op(Op::Call { id, name: name.into(), arguments: arguments.into() })
+    }
+
+    /// Adds bytes of the body as they are.
+    pub fn raw(self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.op(Op::Raw(bytes.into()))
+    }
+
+    /// Waits here until the sender sends or is dropped.
+    pub fn gate(self) -> (Self, Sender<()>) {
+        let (open, gate) = channel();
+        (self.op(Op::Gate(gate)), open)
+    }
+
+    /// Cuts the connection here.
+    pub fn die(self) -> Self {
+        self.op(Op::Die)
+    }
+
+    /// Ends the body here, without a finish.
+    pub fn stop(self) -> Self {
+        self.op(Op::Stop)
+    }
+
+    /// Reports this finish reason, in the dialect's words.
+    pub fn finish(mut self, reason: &str) -> Self {
+        self.finish = Some(reason.into());
+        self
+    }
+
+    /// Reports these counters, in the dialect's words.
+    pub fn usage(mut self, usage: Value) -> Self {
+        self.usage = Some(usage);
+        self
+    }
+
+    /// Adds a response header.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Answers with this body instead of a stream.
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+
+    fn op(mut self, op: Op) -> Self {
+        self.ops.push(op);
+        self
+    }
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// The path with its query.
+    pub path: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The parsed body.
+    pub body: Value,
+}
+
+impl Received {
+    /// A header's value.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The text of the last user message, in either dialect.
+    pub fn last_user(&self) -> String {
+        let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
+        let user = messages.iter().rev().find(|message| message["role"] == "user");
+        user.map(|message| flat(&message["content"])).unwrap_or_default()
+    }
+
+    /// The texts of all tool results, in either dialect.
+    pub fn results(&self) -> Vec<String> {
+        let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
+        let mut results = Vec::new();
+        for message in &messages {
+            if message["role"] == "tool" {
+                results.push(flat(&message["content"]));
+            }
+            for block in message["content"].as_array().into_iter().flatten() {
+                if block["type"] == "tool_result" {
+                    results.push(flat(&block["content"]));
+                }
+            }
+        }
+        results
+    }
+
+    /// The system prompt, in either dialect.
+    pub fn system(&self) -> String {
+        match &self.body["system"] {
+            Value::Null => flat(&self.body["messages"][0]["content"]),
+            system => flat(system),
+        }
+    }
+
+    /// The names of the advertised tools.
+    pub fn tools(&self) -> Vec<String> {
+        let tools = self.body["tools"].as_array().cloned().unwrap_or_default();
+        let name = |tool: &Value| tool["function"]["name"].as_str().or(tool["name"].as_str()).map(String::from);
+        tools.iter().filter_map(name).collect()
+    }
+}
+
+fn flat(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(flat).collect::<Vec<_>>().join("\n"),
+        Value::Object(part) => part.get("text").or(part.get("content")).map(flat).unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// The running server. Dropping it fails the test if a request broke the dialect's rules.
+pub struct Provider {
+    url: String,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    steps: Vec<Step>,
+    received: Vec<Received>,
+    hangups: usize,
+    problems: Vec<String>,
+}
+
+impl Provider {
+    /// Starts on a free port. Without a script every reply is `ok`.
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let shared = Arc::new(Shared::default());
+        let served = shared.clone();
+        std::thread::spawn(move || {
+            for connection in listener.incoming().flatten() {
+                let shared = served.clone();
+                std::thread::spawn(move || serve(connection, &shared));
+            }
+        });
+        Self { url, shared }
+    }
+
+    /// `http://127.0.0.1:port`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Adds replies, one per request.
+    pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
+        self.shared.state.lock().expect("the lock").steps.extend(steps);
+    }
+
+    /// All requests so far.
+    pub fn received(&self) -> Vec<Received> {
+        self.shared.state.lock().expect("the lock").received.clone()
+    }
+
+    /// Waits for that many requests.
+    #[track_caller]
+    pub fn wait_requests(&self, count: usize) -> Vec<Received> {
+        self.wait(|state| state.received.len() >= count, "requests").received.clone()
+    }
+
+    /// Waits until a client went away before its reply was complete.
+    #[track_caller]
+    pub fn wait_hangup(&self) -> Duration {
+        let start = Instant::now();
+        self.wait(|state| state.hangups > 0, "a hangup");
+        start.elapsed()
+    }
+
+    #[track_caller]
+    fn wait(&self, until: impl Fn(&State) -> bool, what: &str) -> std::sync::MutexGuard<'_, State> {
+        let state = self.shared.state.lock().expect("the lock");
+        let (state, timeout) = self
+            .shared
+            .changed
+            .wait_timeout_while(state, PATIENCE, |state| !until(state))
+            .expect("the lock");
+        assert!(!timeout.timed_out(), "no {what} came; requests: {}", state.received.len());
+        state
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        let problems = std::mem::take(&mut self.shared.state.lock().expect("the lock").problems);
+        if !std::thread::panicking() {
+            assert!(problems.is_empty(), "requests that the dialect refuses: {problems:#?}");
+        }
+    }
+}
+
+fn serve(mut connection: TcpStream, shared: &Shared) {
+    let Ok(reader) = connection.try_clone() else { return };
+    let mut reader = BufReader::new(reader);
+    while let Some(request) = read_request(&mut reader) {
+        let anthropic = request.path.ends_with("/messages");
+        let step = {
+            let mut state = shared.state.lock().expect("the lock");
+            let problem = if anthropic { strict::anthropic(&request) } else { strict::completions(&request) };
+            state.problems.extend(problem.err());
+            state.received.push(request);
+            if state.steps.is_empty() { say("ok") } else { state.steps.remove(0) }
+        };
+        shared.changed.notify_all();
+        if !reply(&mut connection, step, anthropic) {
+            shared.state.lock().expect("the lock").hangups += 1;
+            shared.changed.notify_all();
+            return;
+        }
+    }
+}
+
+fn read_request(reader: &mut impl BufRead) -> Option<Received> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+    let path = line.split(' ').nth(1)?.to_string();
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        headers.push((name.to_lowercase(), value.to_string()));
+    }
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let mut body = vec![0; length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)];
+    reader.read_exact(&mut body).ok()?;
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some(Received { path, headers, body })
+}
+
+/// `false` when the client went away.
+fn reply(connection: &mut TcpStream, step: Step, anthropic: bool) -> bool {
+    let status = step.status.unwrap_or(200);
+    let mut head = format!("HTTP/1.1 {status} Mock\r\n");
+    for (name, value) in &step.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if let Some(body) = &step.body {
+        head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+        return connection.write_all(head.as_bytes()).and_then(|()| connection.write_all(body)).is_ok();
+    }
+    head.push_str("content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n");
+    if connection.write_all(head.as_bytes()).is_err() {
+        return false;
+    }
+    let mut frames = Frames { anthropic, block: 0, call: 0 };
+    let mut ended = false;
+    let mut send = |bytes: &[u8]| write_chunk(connection, bytes);
+    if !send(&frames.start()) {
+        return false;
+    }
+    let has_calls = step.ops.iter().any(|op| matches!(op, Op::Call { .. }));
+    for op in step.ops {
+        let sent = match op {
+            Op::Text(text) => send(&frames.text(&text)),
+            Op::Reasoning(text) => send(&frames.reasoning(&text)),
+            Op::Call { id, name, arguments } => send(&frames.call(&id, &name, &arguments)),
+            Op::Raw(bytes) => send(&bytes),
+            Op::Gate(gate) => {
+                while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) =
+                    gate.recv_timeout(Duration::from_millis(20))
+                {
+                    // A comment shows whether the client is still there; it is not content.
+                    if !send(b": still here\n\n") {
+                        return false;
+                    }
+                }
+                true
+            }
+            Op::Die => {
+                let _ = connection.shutdown(std::net::Shutdown::Both);
+                return true;
+            }
+            Op::Stop => {
+                ended = true;
+                break;
+            }
+        };
+        if !sent {
+            return false;
+        }
+    }
+    if !ended {
+        let finish = step.finish.as_deref();
+        if !send(&frames.end(finish, has_calls, step.usage)) {
+            return false;
+        }
+    }
+    connection.write_all(b"0\r\n\r\n").is_ok()
+}
+
+fn write_chunk(connection: &mut TcpStream, bytes: &[u8]) -> bool {
+    if bytes.is_empty() {
+        return true;
+    }
+    let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+    chunk.extend_from_slice(bytes);
+    chunk.extend_from_slice(b"\r\n");
+    connection.write_all(&chunk).is_ok()
+}
+
+/// Spells a reply in a dialect.
+struct Frames {
+    anthropic: bool,
+    block: usize,
+    call: usize,
+}
+
+impl Frames {
+    fn start(&self) -> Vec<u8> {
+        if !self.anthropic {
+            return Vec::new();
+        }
+        let usage = json!({"input_tokens": 100, "output_tokens": 1});
+        frame(&json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "usage": usage}}))
+    }
+
+    fn text(&mut self, text: &str) -> Vec<u8> {
+        if self.anthropic {
+            return self.block(json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}));
+        }
+        self.delta(json!({"content": text}))
+    }
+
+    fn reasoning(&mut self, text: &str) -> Vec<u8> {
+        if !self.anthropic {
+            return self.delta(json!({"reasoning_content": text}));
+        }
+        let index = self.block;
+        let signature = json!({"type": "signature_delta", "signature": "sig"});
+        let mut frames = self.block(
+            json!({"type": "thinking", "thinking": ""}),
+            json!({"type": "thinking_delta", "thinking": text}),
+        );
+        // The signature comes before the block's end, which is the last frame.
+        let stop = frame(&json!({"type": "content_block_stop", "index": index}));
+        frames.truncate(frames.len() - stop.len());
+        frames.extend(frame(&json!({"type": "content_block_delta", "index": index, "delta": signature})));
+        frames.extend(stop);
+        frames
+    }
+
+    fn call(&mut self, id: &str, name: &str, arguments: &str) -> Vec<u8> {
+        if self.anthropic {
+            return self.block(
+                json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
+                json!({"type": "input_json_delta", "partial_json": arguments}),
+            );
+        }
+        let index = self.call;
+        self.call += 1;
+        let cut = arguments.char_indices().nth(arguments.chars().count() / 2).map_or(0, |(at, _)| at);
+        let first = json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": &arguments[..cut]}});
+        let rest = json!({"index": index, "function": {"arguments": &arguments[cut..]}});
+        let mut frames = self.delta(json!({"tool_calls": [first]}));
+        frames.extend(self.delta(json!({"tool_calls": [rest]})));
+        frames
+    }
+
+    fn end(&self, finish: Option<&str>, calls: bool, usage: Option<Value>) -> Vec<u8> {
+        if self.anthropic {
+            let reason = finish.unwrap_or(if calls { "tool_use" } else { "end_turn" });
+            let usage = usage.unwrap_or_else(|| json!({"output_tokens": 10}));
+            let mut frames = frame(&json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}));
+            frames.extend(frame(&json!({"type": "message_stop"})));
+            return frames;
+        }
+        let reason = finish.unwrap_or(if calls { "tool_calls" } else { "stop" });
+        let usage = usage.unwrap_or_else(|| json!({"prompt_tokens": 100, "completion_tokens": 10}));
+        let mut frames = frame(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}));
+        frames.extend(frame(&json!({"choices": [], "usage": usage})));
+        frames.extend(b"data: [DONE]\n\n");
+        frames
+    }
+
+    fn delta(&self, delta: Value) -> Vec<u8> {
+        frame(&json!({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}))
+    }
+
+    fn block(&mut self, start: Value, delta: Value) -> Vec<u8> {
+        let index = self.block;
+        self.block += 1;
+        let mut frames = frame(&json!({"type": "content_block_start", "index": index, "content_block": start}));
+        frames.extend(frame(&json!({"type": "content_block_delta", "index": index, "delta": delta})));
+        frames.extend(frame(&json!({"type": "content_block_stop", "index": index})));
+        frames
+    }
+}
+
+fn frame(value: &Value) -> Vec<u8> {
+    let event = value["type"].as_str().map(|kind| format!("event: {kind}\n")).unwrap_or_default();
+    format!("{event}data: {value}\n\n").into_bytes()
+}
