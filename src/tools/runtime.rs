@@ -15,6 +15,7 @@ use crate::sys::cancel::cancel_pair;
 use crate::sys::process::Owner;
 
 /// Workspace, processes, file observations, kept results and changes of one session.
+#[derive(Debug)]
 pub struct Runtime {
     /// The workspace, where relative paths start, and the environment of commands.
     pub(super) shell: Shell,
