@@ -234,9 +234,13 @@ impl Table {
 
 impl Entry {
     fn stop(&mut self, now: Instant, grace: Duration) {
-        if self.ending.is_none() {
-            self.ending = Some(Ending::new(now, grace));
-            self.signal(libc::SIGTERM);
+        match &mut self.ending {
+            None => {
+                self.ending = Some(Ending::new(now, grace));
+                self.signal(libc::SIGTERM);
+            }
+            Some(ending) if ending.killed => {}
+            Some(ending) => ending.deadline = ending.deadline.min(now + grace),
         }
     }
 
