@@ -106,8 +106,8 @@ impl Process {
         &self.exit
     }
 
-    /// Sends SIGTERM to the group now and SIGKILL after `grace`. Does not wait. Only the first
-    /// call counts.
+    /// Sends SIGTERM to the group now and SIGKILL after `grace`. Does not wait. A second call
+    /// sends nothing and can only shorten the grace.
     pub fn stop(&self, grace: Duration) {
         table::stop(self.id, grace);
     }

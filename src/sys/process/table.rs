@@ -118,6 +118,8 @@ struct Ending {
 struct Sweep {
     owner: Option<Owner>,
     ending: Ending,
+    /// Whether strays were looked for once.
+    begun: bool,
     signalled: Vec<u32>,
     found: Sender<usize>,
 }
@@ -170,6 +172,7 @@ impl Table {
                 let sweep = Sweep {
                     owner,
                     ending: Ending::new(now, grace),
+                    begun: false,
                     signalled: Vec::new(),
                     found,
                 };
@@ -231,9 +234,13 @@ impl Table {
 
 impl Entry {
     fn stop(&mut self, now: Instant, grace: Duration) {
-        if self.ending.is_none() {
-            self.ending = Some(Ending::new(now, grace));
-            self.signal(libc::SIGTERM);
+        match &mut self.ending {
+            None => {
+                self.ending = Some(Ending::new(now, grace));
+                self.signal(libc::SIGTERM);
+            }
+            Some(ending) if ending.killed => {}
+            Some(ending) => ending.deadline = ending.deadline.min(now + grace),
         }
     }
 
@@ -306,9 +313,15 @@ impl Sweep {
 
     /// Does what is due. `true` when it is over and was answered.
     fn advance(&mut self, entries: &[Entry], now: Instant) -> bool {
-        let over = self.ending.killed && now >= self.ending.deadline;
-        let kill = !self.ending.killed && now >= self.ending.deadline;
-        if kill {
+        let due = now >= self.ending.deadline;
+        let groups_left = entries.iter().any(|entry| self.covers(entry));
+        // Looking for strays is not cheap, and most of them show when the groups are gone.
+        if groups_left && self.begun && !due {
+            return false;
+        }
+        self.begun = true;
+        let over = due && self.ending.killed;
+        if due {
             self.ending = self.ending.killed(now);
         }
         let groups: Vec<u32> = entries.iter().map(|entry| entry.pid).collect();
@@ -327,7 +340,7 @@ impl Sweep {
                 kill_process(*stray, libc::SIGTERM);
             }
         }
-        let done = strays.is_empty() && !entries.iter().any(|entry| self.covers(entry));
+        let done = strays.is_empty() && !groups_left;
         if done || over {
             // Whoever asked may have lost patience.
             let _ = self.found.try_send(self.signalled.len());

@@ -200,6 +200,25 @@ fn a_member_that_ignores_sigterm_is_killed_after_the_grace() {
 }
 
 #[test]
+fn a_grace_can_be_shortened() {
+    let owner = Owner::new();
+    let mut child = start(
+        &owner,
+        "trap '' TERM; echo ready; while :; do sleep 300; done",
+    );
+    assert_eq!(line(&mut child), "ready");
+    let began = Instant::now();
+    child.process.stop(PATIENCE * 10);
+    child.process.stop(Duration::ZERO);
+    let status = finish(&child).status;
+    assert_eq!(
+        status.and_then(|status| status.signal()),
+        Some(libc::SIGKILL)
+    );
+    assert!(began.elapsed() < PATIENCE);
+}
+
+#[test]
 fn stopping_leaves_time_to_clean_up() {
     let owner = Owner::new();
     let directory = tempfile::tempdir().expect("a directory");

@@ -55,17 +55,15 @@ struct Command {
     killed: bool,
 }
 
-impl Default for Processes {
-    /// A new session without processes.
-    fn default() -> Self {
+impl Processes {
+    /// A session without processes. All that it will start belongs to `owner`.
+    pub fn new(owner: Owner) -> Self {
         Self {
-            owner: Owner::new(),
+            owner,
             commands: Mutex::default(),
         }
     }
-}
 
-impl Processes {
     /// Whose processes these are.
     pub fn owner(&self) -> &Owner {
         &self.owner

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::*;
 use crate::chat::Outcome;
 use crate::sys::cancel::cancel_pair;
-use crate::sys::process::{GRACE, strays};
+use crate::sys::process::{GRACE, Owner, strays};
 use crate::sys::{Canceller, Env};
 
 /// Far more than any of these should take, on a busy machine too.
@@ -25,7 +25,7 @@ fn session() -> Session {
     env.set("HOME", "/nonexistent");
     let (open, cancel) = cancel_pair();
     Session {
-        processes: Processes::default(),
+        processes: Processes::new(Owner::new()),
         shell: Shell {
             workspace: "/".into(),
             env,
@@ -415,13 +415,21 @@ fn live_output_keeps_order_and_is_clean() {
 #[test]
 fn endless_output_is_bounded() {
     let session = session();
-    let result = session.run_for("yes e", 2);
+    let result = session.run_for("yes e", 1);
     assert_eq!(result.outcome, Outcome::TimedOut);
-    assert!(result.content.len() <= (4 << 20) + 1000 && result.content.len() > 3 << 20);
-    assert!(result.content.starts_with("e\ne\n") && result.lost > 0);
-    let result = session.run("head -c 20000000 /dev/zero | tr '\\0' x; echo; echo last");
-    assert!(result.content.ends_with("x\nlast"));
-    assert_eq!(result.lost + result.content.len() as u64, 20_000_000 + 5);
+    assert!(result.content.len() <= (4 << 20) + 1000 && result.content.starts_with("e\ne\n"));
+    for (command, total) in [
+        ("yes e | head -c 6000000; echo last", 6_000_005),
+        (
+            "head -c 6000000 /dev/zero | tr '\\0' x; echo; echo last",
+            6_000_006,
+        ),
+    ] {
+        let result = session.run(command);
+        assert_eq!(result.outcome, Outcome::Completed);
+        assert!(result.content.ends_with("\nlast") && result.content.len() > 3 << 20);
+        assert_eq!(result.lost + result.content.len() as u64 + 1, total);
+    }
 }
 
 #[test]
@@ -538,7 +546,11 @@ fn background_commands_are_limited_and_end_with_the_session() {
     let began = Instant::now();
     session.processes.end();
     assert!(began.elapsed() < GRACE + PATIENCE / 2);
-    assert!(session.processes.running().is_empty());
+    // On a busy machine the kernel may need longer than e waits.
+    while !session.processes.running().is_empty() {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::yield_now();
+    }
     // The oldest ended ones are forgotten.
     assert_eq!(session.query(&first).outcome, Outcome::Failed);
     assert_eq!(strays(&owner), 0);
