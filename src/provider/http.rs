@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::bounded;
 use ureq::http::{Response, Uri};
 use ureq::tls::TlsConfig;
-use ureq::{Agent, Body, BodyReader};
+use ureq::{Agent, Body};
 
 use super::error::{self, Head};
 use super::sse::{Flow, Parser};
@@ -138,60 +138,12 @@ impl Connection {
             status: head.status,
             request_id: head.request_id,
         });
-        let mut reader = response.into_body().into_reader();
-        let mut parser = Parser::default();
-        let mut buffer = vec![0; READ_SIZE];
-        let mut begun = false;
-        loop {
-            if !sink.flush() {
-                return Ok(());
-            }
-            let count = match reader.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) => return Err(self.lost(&error)),
-            };
-            let chunk = &buffer[..count];
-            if !begun {
-                // No line of an event stream starts like this, but JSON and HTML do.
-                match chunk.trim_ascii_start().first() {
-                    Some(b'{' | b'[' | b'<') => {
-                        return Err(error::not_a_stream(&bounded_text(reader, chunk.to_vec())));
-                    }
-                    Some(_) => begun = true,
-                    None => {}
-                }
-            }
-            if parser
-                .feed(chunk, &mut |data| decoder.frame(data, sink))?
-                .is_break()
-            {
-                decoder.finish(sink);
-                sink.flush();
-                // The connection can be used again only when the body was read to its end.
-                while matches!(reader.read(&mut buffer), Ok(1..)) {}
-                return Ok(());
-            }
-        }
-        let ended = parser
-            .finish(&mut |data| decoder.frame(data, sink))?
-            .is_break();
-        if !ended && !decoder.may_end() {
-            return Err(error::cut_stream(format!(
-                "`{}` ended the stream before the reply was complete",
-                self.host
-            )));
-        }
-        decoder.finish(sink);
-        sink.flush();
-        Ok(())
-    }
-
-    /// What a broken connection inside a stream means.
-    fn lost(&self, error: &std::io::Error) -> Failure {
-        let mut failure = error::cut_stream(format!("the connection to `{}` was lost", self.host));
-        failure.detail = format!("{}: {error}", failure.message);
-        failure
+        pump(
+            response.into_body().into_reader(),
+            &self.host,
+            decoder,
+            sink,
+        )
     }
 
     /// What an error before the response head means.
@@ -279,6 +231,64 @@ impl Connection {
     }
 }
 
+/// Reads the body of an event stream to its end, or to the dialect's terminal frame.
+pub(super) fn pump<R: Read + Send + 'static>(
+    mut reader: R,
+    host: &str,
+    decoder: &mut dyn Decoder,
+    sink: &mut dyn Sink,
+) -> Result<(), Failure> {
+    let mut parser = Parser::default();
+    let mut buffer = vec![0; READ_SIZE];
+    let mut begun = false;
+    loop {
+        if !sink.flush() {
+            return Ok(());
+        }
+        let count = match reader.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) => {
+                let mut failure = error::cut_stream(format!("the connection to `{host}` was lost"));
+                failure.detail = format!("{}: {error}", failure.message);
+                return Err(failure);
+            }
+        };
+        let chunk = &buffer[..count];
+        if !begun {
+            // No line of an event stream starts like this, but JSON and HTML do.
+            match chunk.trim_ascii_start().first() {
+                Some(b'{' | b'[' | b'<') => {
+                    return Err(error::not_a_stream(&bounded_text(reader, chunk.to_vec())));
+                }
+                Some(_) => begun = true,
+                None => {}
+            }
+        }
+        if parser
+            .feed(chunk, &mut |data| decoder.frame(data, sink))?
+            .is_break()
+        {
+            decoder.finish(sink);
+            sink.flush();
+            // The connection can be used again only when the body was read to its end.
+            while matches!(reader.read(&mut buffer), Ok(1..)) {}
+            return Ok(());
+        }
+    }
+    let ended = parser
+        .finish(&mut |data| decoder.frame(data, sink))?
+        .is_break();
+    if !ended && !decoder.may_end() {
+        return Err(error::cut_stream(format!(
+            "`{host}` ended the stream before the reply was complete"
+        )));
+    }
+    decoder.finish(sink);
+    sink.flush();
+    Ok(())
+}
+
 fn host_of(uri: &Uri) -> String {
     let host = uri.host().unwrap_or("");
     uri.port_u16()
@@ -326,7 +336,7 @@ fn certificate_text(host: &str, text: &str) -> String {
 
 /// Reads what is left of a short body, bounded in size and time. The reading thread is left
 /// behind when time is up; closing the lane ends it.
-fn bounded_text(mut reader: BodyReader<'static>, mut bytes: Vec<u8>) -> String {
+fn bounded_text(mut reader: impl Read + Send + 'static, mut bytes: Vec<u8>) -> String {
     let (sender, receiver) = bounded::<Vec<u8>>(1);
     let spawned = std::thread::Builder::new()
         .name("error-body".to_owned())

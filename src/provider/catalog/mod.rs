@@ -307,7 +307,7 @@ impl Catalog {
                 .credentials
                 .key_for(&provider.template.provider)
                 .is_some(),
-            Auth::OAuth => self
+            Auth::Browser => self
                 .credentials
                 .stored_for(&provider.template.provider)
                 .is_some(),
@@ -349,7 +349,7 @@ impl Provider {
             auth: row.auth,
             variable: match row.auth {
                 Auth::Key(variable) => Some(variable.to_owned()),
-                Auth::OAuth | Auth::Local => None,
+                Auth::Browser | Auth::Local => None,
             },
             declared: false,
             listed: false,
@@ -409,7 +409,7 @@ impl Provider {
         }
     }
 
-    fn add_cached(&mut self, models: Vec<(String, Option<u64>)>) {
+    fn add_cached(&mut self, models: file::Listing) {
         for (id, window) in models {
             let model = self.entry(&id);
             model.context_window = window.unwrap_or(model.context_window);
