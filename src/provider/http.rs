@@ -148,8 +148,6 @@ impl Connection {
 
     /// What an error before the response head means.
     fn failure(&self, error: &ureq::Error) -> Failure {
-        use std::io::ErrorKind;
-
         let host = &self.host;
         let text = error.to_string();
         let (cause, stage, message) = match error {
@@ -180,15 +178,11 @@ impl Connection {
                 Stage::Request,
                 certificate_text(host, &text),
             ),
-            ureq::Error::Io(io)
-                if !is_connect_error(io.kind()) && io.kind() != ErrorKind::InvalidData =>
-            {
-                (
-                    Cause::Stalled,
-                    Stage::ResponseHeaders,
-                    format!("`{host}` closed the connection without an answer"),
-                )
-            }
+            ureq::Error::Io(io) if is_lost(io.kind()) => (
+                Cause::Stalled,
+                Stage::ResponseHeaders,
+                format!("`{host}` closed the connection without an answer"),
+            ),
             ureq::Error::Io(io) => {
                 let reason = crate::error::io_text(io);
                 (
@@ -304,34 +298,38 @@ fn head_of(response: &Response<Body>) -> Head {
     )
 }
 
-fn is_connect_error(kind: std::io::ErrorKind) -> bool {
+/// Whether an error can only come from a connection that was made.
+fn is_lost(kind: std::io::ErrorKind) -> bool {
     use std::io::ErrorKind::*;
     matches!(
         kind,
-        ConnectionRefused
-            | HostUnreachable
-            | NetworkUnreachable
-            | AddrNotAvailable
-            | NotConnected
-            | TimedOut
-            | NotFound
-            | PermissionDenied
-            | NetworkDown
+        UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe
     )
 }
 
+/// Says what is wrong with a certificate. The library spells some problems as words and some as
+/// names of its own.
 fn certificate_text(host: &str, text: &str) -> String {
-    let problem = match text {
-        text if text.contains("UnknownIssuer") => "its issuer is not known here",
-        text if text.contains("Expired") => "it has expired",
-        text if text.contains("NotValidYet") => "it is not valid yet, or the clock is wrong",
-        text if text.contains("NotValidForName") => "it is for another host",
-        text if text.contains("Revoked") => "it was revoked",
-        _ => text,
-    };
-    format!(
-        "the certificate of `{host}` is not accepted: {problem} - name other authorities in `SSL_CERT_FILE`"
-    )
+    let plain = text.to_lowercase().replace(' ', "");
+    let known = [
+        (
+            "unknownissuer",
+            "its issuer is not known here - name more authorities in `SSL_CERT_FILE`",
+        ),
+        ("causedasendentity", "it is an authority's, not a server's"),
+        (
+            "notvalidforname",
+            "it is for another host - check `base_url`",
+        ),
+        ("notvalidyet", "it is not valid yet - check the clock"),
+        ("expired", "it has expired - or the clock is wrong"),
+        ("revoked", "it was revoked"),
+    ];
+    let problem = known
+        .iter()
+        .find(|(part, _)| plain.contains(part))
+        .map_or(text, |(_, problem)| problem);
+    format!("the certificate of `{host}` is not accepted: {problem}")
 }
 
 /// Reads what is left of a short body, bounded in size and time. The reading thread is left
@@ -359,4 +357,39 @@ fn bounded_text(mut reader: impl Read + Send + 'static, mut bytes: Vec<u8>) -> S
     }
     bytes.truncate(ERROR_BODY_LIMIT);
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificate_problems_in_words() {
+        for (text, part) in [
+            (
+                "io: invalid peer certificate: UnknownIssuer",
+                "SSL_CERT_FILE",
+            ),
+            (
+                "invalid peer certificate: certificate not valid for name \"h\"",
+                "another host",
+            ),
+            (
+                "invalid peer certificate: certificate expired: verification time 1",
+                "expired",
+            ),
+            ("invalid peer certificate: NotValidYet", "not valid yet"),
+            (
+                "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
+                "authority",
+            ),
+            ("invalid peer certificate: BadEncoding", "BadEncoding"),
+        ] {
+            let message = certificate_text("h", text);
+            assert!(
+                message.contains("`h`") && message.contains(part),
+                "{message}"
+            );
+        }
+    }
 }
