@@ -1,5 +1,6 @@
 use std::fs;
 
+use super::known::DEFAULT_WINDOW;
 use super::*;
 use crate::provider::Thinking;
 
