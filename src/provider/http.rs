@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::bounded;
 use ureq::http::{Response, Uri};
 use ureq::tls::TlsConfig;
-use ureq::{Agent, Body, BodyReader};
+use ureq::{Agent, Body};
 
 use super::error::{self, Head};
 use super::sse::{Flow, Parser};
@@ -138,66 +138,16 @@ impl Connection {
             status: head.status,
             request_id: head.request_id,
         });
-        let mut reader = response.into_body().into_reader();
-        let mut parser = Parser::default();
-        let mut buffer = vec![0; READ_SIZE];
-        let mut begun = false;
-        loop {
-            if !sink.flush() {
-                return Ok(());
-            }
-            let count = match reader.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) => return Err(self.lost(&error)),
-            };
-            let chunk = &buffer[..count];
-            if !begun {
-                // No line of an event stream starts like this, but JSON and HTML do.
-                match chunk.trim_ascii_start().first() {
-                    Some(b'{' | b'[' | b'<') => {
-                        return Err(error::not_a_stream(&bounded_text(reader, chunk.to_vec())));
-                    }
-                    Some(_) => begun = true,
-                    None => {}
-                }
-            }
-            if parser
-                .feed(chunk, &mut |data| decoder.frame(data, sink))?
-                .is_break()
-            {
-                decoder.finish(sink);
-                sink.flush();
-                // The connection can be used again only when the body was read to its end.
-                while matches!(reader.read(&mut buffer), Ok(1..)) {}
-                return Ok(());
-            }
-        }
-        let ended = parser
-            .finish(&mut |data| decoder.frame(data, sink))?
-            .is_break();
-        if !ended && !decoder.may_end() {
-            return Err(error::cut_stream(format!(
-                "`{}` ended the stream before the reply was complete",
-                self.host
-            )));
-        }
-        decoder.finish(sink);
-        sink.flush();
-        Ok(())
-    }
-
-    /// What a broken connection inside a stream means.
-    fn lost(&self, error: &std::io::Error) -> Failure {
-        let mut failure = error::cut_stream(format!("the connection to `{}` was lost", self.host));
-        failure.detail = format!("{}: {error}", failure.message);
-        failure
+        pump(
+            response.into_body().into_reader(),
+            &self.host,
+            decoder,
+            sink,
+        )
     }
 
     /// What an error before the response head means.
     fn failure(&self, error: &ureq::Error) -> Failure {
-        use std::io::ErrorKind;
-
         let host = &self.host;
         let text = error.to_string();
         let (cause, stage, message) = match error {
@@ -228,15 +178,11 @@ impl Connection {
                 Stage::Request,
                 certificate_text(host, &text),
             ),
-            ureq::Error::Io(io)
-                if !is_connect_error(io.kind()) && io.kind() != ErrorKind::InvalidData =>
-            {
-                (
-                    Cause::Stalled,
-                    Stage::ResponseHeaders,
-                    format!("`{host}` closed the connection without an answer"),
-                )
-            }
+            ureq::Error::Io(io) if is_lost(io.kind()) => (
+                Cause::Stalled,
+                Stage::ResponseHeaders,
+                format!("`{host}` closed the connection without an answer"),
+            ),
             ureq::Error::Io(io) => {
                 let reason = crate::error::io_text(io);
                 (
@@ -279,6 +225,64 @@ impl Connection {
     }
 }
 
+/// Reads the body of an event stream to its end, or to the dialect's terminal frame.
+pub(super) fn pump<R: Read + Send + 'static>(
+    mut reader: R,
+    host: &str,
+    decoder: &mut dyn Decoder,
+    sink: &mut dyn Sink,
+) -> Result<(), Failure> {
+    let mut parser = Parser::default();
+    let mut buffer = vec![0; READ_SIZE];
+    let mut begun = false;
+    loop {
+        if !sink.flush() {
+            return Ok(());
+        }
+        let count = match reader.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) => {
+                let mut failure = error::cut_stream(format!("the connection to `{host}` was lost"));
+                failure.detail = format!("{}: {error}", failure.message);
+                return Err(failure);
+            }
+        };
+        let chunk = &buffer[..count];
+        if !begun {
+            // No line of an event stream starts like this, but JSON and HTML do.
+            match chunk.trim_ascii_start().first() {
+                Some(b'{' | b'[' | b'<') => {
+                    return Err(error::not_a_stream(&bounded_text(reader, chunk.to_vec())));
+                }
+                Some(_) => begun = true,
+                None => {}
+            }
+        }
+        if parser
+            .feed(chunk, &mut |data| decoder.frame(data, sink))?
+            .is_break()
+        {
+            decoder.finish(sink);
+            sink.flush();
+            // The connection can be used again only when the body was read to its end.
+            while matches!(reader.read(&mut buffer), Ok(1..)) {}
+            return Ok(());
+        }
+    }
+    let ended = parser
+        .finish(&mut |data| decoder.frame(data, sink))?
+        .is_break();
+    if !ended && !decoder.may_end() {
+        return Err(error::cut_stream(format!(
+            "`{host}` ended the stream before the reply was complete"
+        )));
+    }
+    decoder.finish(sink);
+    sink.flush();
+    Ok(())
+}
+
 fn host_of(uri: &Uri) -> String {
     let host = uri.host().unwrap_or("");
     uri.port_u16()
@@ -294,39 +298,43 @@ fn head_of(response: &Response<Body>) -> Head {
     )
 }
 
-fn is_connect_error(kind: std::io::ErrorKind) -> bool {
+/// Whether an error can only come from a connection that was made.
+fn is_lost(kind: std::io::ErrorKind) -> bool {
     use std::io::ErrorKind::*;
     matches!(
         kind,
-        ConnectionRefused
-            | HostUnreachable
-            | NetworkUnreachable
-            | AddrNotAvailable
-            | NotConnected
-            | TimedOut
-            | NotFound
-            | PermissionDenied
-            | NetworkDown
+        UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe
     )
 }
 
+/// Says what is wrong with a certificate. The library spells some problems as words and some as
+/// names of its own.
 fn certificate_text(host: &str, text: &str) -> String {
-    let problem = match text {
-        text if text.contains("UnknownIssuer") => "its issuer is not known here",
-        text if text.contains("Expired") => "it has expired",
-        text if text.contains("NotValidYet") => "it is not valid yet, or the clock is wrong",
-        text if text.contains("NotValidForName") => "it is for another host",
-        text if text.contains("Revoked") => "it was revoked",
-        _ => text,
-    };
-    format!(
-        "the certificate of `{host}` is not accepted: {problem} - name other authorities in `SSL_CERT_FILE`"
-    )
+    let plain = text.to_lowercase().replace(' ', "");
+    let known = [
+        (
+            "unknownissuer",
+            "its issuer is not known here - name more authorities in `SSL_CERT_FILE`",
+        ),
+        ("causedasendentity", "it is an authority's, not a server's"),
+        (
+            "notvalidforname",
+            "it is for another host - check `base_url`",
+        ),
+        ("notvalidyet", "it is not valid yet - check the clock"),
+        ("expired", "it has expired - or the clock is wrong"),
+        ("revoked", "it was revoked"),
+    ];
+    let problem = known
+        .iter()
+        .find(|(part, _)| plain.contains(part))
+        .map_or(text, |(_, problem)| problem);
+    format!("the certificate of `{host}` is not accepted: {problem}")
 }
 
 /// Reads what is left of a short body, bounded in size and time. The reading thread is left
 /// behind when time is up; closing the lane ends it.
-fn bounded_text(mut reader: BodyReader<'static>, mut bytes: Vec<u8>) -> String {
+fn bounded_text(mut reader: impl Read + Send + 'static, mut bytes: Vec<u8>) -> String {
     let (sender, receiver) = bounded::<Vec<u8>>(1);
     let spawned = std::thread::Builder::new()
         .name("error-body".to_owned())
@@ -349,4 +357,39 @@ fn bounded_text(mut reader: BodyReader<'static>, mut bytes: Vec<u8>) -> String {
     }
     bytes.truncate(ERROR_BODY_LIMIT);
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificate_problems_in_words() {
+        for (text, part) in [
+            (
+                "io: invalid peer certificate: UnknownIssuer",
+                "SSL_CERT_FILE",
+            ),
+            (
+                "invalid peer certificate: certificate not valid for name \"h\"",
+                "another host",
+            ),
+            (
+                "invalid peer certificate: certificate expired: verification time 1",
+                "expired",
+            ),
+            ("invalid peer certificate: NotValidYet", "not valid yet"),
+            (
+                "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
+                "authority",
+            ),
+            ("invalid peer certificate: BadEncoding", "BadEncoding"),
+        ] {
+            let message = certificate_text("h", text);
+            assert!(
+                message.contains("`h`") && message.contains(part),
+                "{message}"
+            );
+        }
+    }
 }

@@ -201,7 +201,8 @@ mod tests {
 
     #[test]
     fn proxies_in_both_spellings() {
-        let cases: &[(&str, &[(&str, &str)], Option<&str>)] = &[
+        type Vars = &'static [(&'static str, &'static str)];
+        let cases: &[(&str, Vars, Option<&str>)] = &[
             ("https://a.test/v1", &[], None),
             (
                 "https://a.test/v1",

@@ -241,7 +241,14 @@ fn messages(entries: Vec<Entry<'_>>) -> Vec<Message<'_>> {
             }
         };
         match messages.last_mut() {
-            Some(last) if last.role == role => last.content.extend(content),
+            // Two replies become one, and thinking may stand only at the beginning.
+            Some(last) if last.role == role => {
+                last.content.extend(
+                    content
+                        .into_iter()
+                        .filter(|block| matches!(block, Content::Block(_))),
+                );
+            }
             _ => messages.push(Message { role, content }),
         }
     }

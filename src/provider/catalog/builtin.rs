@@ -24,7 +24,7 @@ pub(super) enum Auth {
     /// By a key, which this variable may hold.
     Key(&'static str),
     /// In a browser only.
-    OAuth,
+    Browser,
     /// Not at all: it runs on this machine.
     Local,
 }
@@ -115,7 +115,7 @@ pub(super) const BUILTIN: &[Builtin] = &[
         dialect: Dialect::Responses,
         catalog: "chatgpt",
         mount: Some("codex"),
-        auth: Auth::OAuth,
+        auth: Auth::Browser,
         images: true,
         ..keyed(
             "openai-codex",

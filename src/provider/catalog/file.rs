@@ -136,6 +136,11 @@ pub(super) fn read(
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: File<'_> = match serde_json::from_str(text) {
+        // Serde takes a list for a struct.
+        Ok(_) if !text.trim_start().starts_with('{') => {
+            warn("not an object".to_owned());
+            return Vec::new();
+        }
         Ok(file) => file,
         Err(error) => {
             warn(error.to_string());
@@ -166,6 +171,9 @@ fn entry(
     if name.is_empty() || name.contains(['/', ' ']) {
         return Err(here("its name has a slash or a space, or is empty"));
     }
+    if !raw.get().starts_with('{') {
+        return Err(here("it is no object"));
+    }
     let head: Head<'_> = parse(text, raw)?;
     if head.base_url.is_none() && !is_known(name) {
         return Err(here("it has no `base_url`"));
@@ -183,6 +191,7 @@ fn entry(
     for raw in head.models.into_iter().flatten() {
         let model = match raw.get().starts_with('"') {
             true => parse::<String>(text, raw).map(|id| (id, Facts::default())),
+            false if !raw.get().starts_with('{') => Err(here("it is no text and no object")),
             false => parse::<Named>(text, raw).and_then(|named| Ok((named.id, parse(text, raw)?))),
         };
         match model {
@@ -260,7 +269,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for InOrder<'a> {
 }
 
 /// The ids that a provider listed when last asked, each with the window it gave.
-pub(super) fn read_store(home: &Path) -> Vec<(String, Vec<(String, Option<u64>)>)> {
+pub(super) type Listing = Vec<(String, Option<u64>)>;
+
+/// The cached lists, by provider.
+pub(super) fn read_store(home: &Path) -> Vec<(String, Listing)> {
     #[derive(Deserialize)]
     struct Cached {
         models: Vec<Listed>,
