@@ -74,12 +74,10 @@ pub(super) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result
 
 /// Reads an open log.
 pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
-    let mut scan = Scan::run(file)?;
+    let mut scan = Scan::run(file, MAX_LINE)?;
     let Some(mut header) = scan.header.take() else {
-        let why = scan
-            .damage
-            .pop()
-            .map_or("it has no header".into(), |(_, reason)| reason);
+        let reason = scan.damage.shown.pop();
+        let why = reason.map_or("it has no header".into(), |(_, reason)| reason);
         return Err(Error::failed(format!("this is no session log: {why}")));
     };
     if header.format_version > FORMAT_VERSION {
@@ -109,23 +107,20 @@ pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
         match history(file, &scan.tree, newest) {
             Ok(history) => break history,
             Err((index, reason)) => {
-                scan.damage.push((scan.tree.place(index).line, reason));
+                scan.damage.add(scan.tree.place(index).line, reason);
                 scan.tree.break_off(index);
             }
         }
     };
+    let damage = scan.damage.text(scan.tree.unreachable());
     if head.is_none() && !scan.tree.is_empty() {
-        return Err(Error::failed(format!(
-            "no message of it can be reached: {}",
-            scan.damage_text()
-        )));
+        return Err(Error::failed(format!("no message can be loaded: {damage}")));
     }
     let mut warnings = Vec::new();
-    if !scan.damage.is_empty() || scan.tree.unreachable() > 0 {
+    if !damage.is_empty() {
+        let path = path.display();
         warnings.push(format!(
-            "`{}` is damaged and was left as it is: {}",
-            path.display(),
-            scan.damage_text()
+            "`{path}` is damaged and was left as it is: {damage}"
         ));
     }
     if let Tail::Torn(_) = scan.tail {
@@ -219,8 +214,7 @@ struct Scan {
     header: Option<Header>,
     tree: Tree,
     name: Option<String>,
-    /// Lines that cannot be used, and why.
-    damage: Vec<(u64, String)>,
+    damage: Damage,
     tail: Tail,
     /// Why the file as a whole cannot be understood.
     fatal: Option<String>,
@@ -255,12 +249,12 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>,
 }
 
 impl Scan {
-    fn run(file: &File) -> Result<Self> {
+    fn run(file: &File, max_line: u64) -> Result<Self> {
         let mut scan = Self {
             header: None,
             tree: Tree::default(),
             name: None,
-            damage: Vec::new(),
+            damage: Damage::default(),
             tail: Tail::Whole,
             fatal: None,
             previous: None,
@@ -274,29 +268,35 @@ impl Scan {
         };
         loop {
             bytes.clear();
-            let mut read = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut bytes)? as u64;
+            let mut read = (&mut reader).take(max_line).read_until(b'\n', &mut bytes)? as u64;
             if read == 0 {
                 return Ok(scan);
             }
-            let terminated = bytes.last() == Some(&b'\n');
+            let mut terminated = bytes.last() == Some(&b'\n');
             if terminated {
                 bytes.pop();
             }
             place.line += 1;
             place.len = bytes.len();
-            let outcome = if !terminated && read == MAX_LINE {
+            let outcome = if !terminated && read == max_line {
                 read += reader.skip_until(b'\n')? as u64;
-                Err("it is longer than 128 MiB".into())
+                let mut last = [0];
+                file.read_exact_at(&mut last, place.offset + read - 1)?;
+                terminated = last == [b'\n'];
+                Err(format!("it is longer than {max_line} bytes"))
             } else {
-                scan.take(&bytes, place)
+                let outcome = scan.take(&bytes, place);
+                if outcome.is_err() && !terminated && is_torn(&bytes) {
+                    scan.tail = Tail::Torn(place.offset);
+                    return Ok(scan);
+                }
+                outcome
             };
             if !terminated {
                 scan.tail = Tail::Unterminated;
             }
-            match outcome {
-                Ok(()) => {}
-                Err(_) if !terminated && is_torn(&bytes) => scan.tail = Tail::Torn(place.offset),
-                Err(reason) => scan.damage.push((place.line, reason)),
+            if let Err(reason) = outcome {
+                scan.damage.add(place.line, reason);
             }
             if scan.header.is_none() {
                 return Ok(scan);
@@ -344,26 +344,38 @@ impl Scan {
         }
         Ok(())
     }
+}
 
-    fn damage_text(&self) -> String {
-        let mut text: Vec<_> = self
-            .damage
-            .iter()
-            .take(DAMAGE_SHOWN)
+/// Lines that cannot be used: the first few with the reason, and how many there are.
+#[derive(Default)]
+struct Damage {
+    shown: Vec<(u64, String)>,
+    count: usize,
+}
+
+impl Damage {
+    fn add(&mut self, line: u64, reason: String) {
+        self.count += 1;
+        if self.shown.len() < DAMAGE_SHOWN {
+            self.shown.push((line, reason));
+        }
+    }
+
+    /// What is lost, in words.
+    fn text(&self, unreachable: usize) -> String {
+        let lines = self.shown.iter();
+        let mut text: Vec<_> = lines
             .map(|(line, reason)| format!("line {line} cannot be used ({reason})"))
             .collect();
-        if self.damage.len() > DAMAGE_SHOWN {
-            text.push(format!(
-                "so it is with {} more lines",
-                self.damage.len() - DAMAGE_SHOWN
-            ));
-        }
-        match self.tree.unreachable() {
+        match self.count - self.shown.len() {
             0 => {}
-            1 => text.push("1 message that hangs on a missing one is out of reach".into()),
-            n => text.push(format!(
-                "{n} messages that hang on a missing one are out of reach"
-            )),
+            1 => text.push("nor can 1 more line".into()),
+            n => text.push(format!("nor can {n} more lines")),
+        }
+        match unreachable {
+            0 => {}
+            1 => text.push("1 message is out of reach".into()),
+            n => text.push(format!("{n} messages are out of reach")),
         }
         text.join(", ")
     }

@@ -143,7 +143,7 @@ pub fn columns(rows: Vec<Vec<String>>) -> String {
 }
 
 /// A foreign text as one clean line.
-fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     one_line(text, None)
 }
 

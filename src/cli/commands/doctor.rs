@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use serde_json::{Value, json};
 
-use super::catalog::{columns, default_model, providers_json};
+use super::catalog::{columns, default_model, line, providers_json};
 use crate::config::build::{CHANNEL, COMMIT, VERSION, target};
 use crate::config::{AUTH, Home, SETTINGS, Settings, Status, Store, TRUST};
 use crate::error::io_text;
@@ -133,11 +133,6 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-/// A foreign text as one clean line.
-fn line(text: &str) -> String {
-    one_line(text, None)
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ impl Generated {
 mod tests {
     use super::*;
     use crate::cli::flags::{COMMANDS, Flag};
+    use crate::sys::{Env, process};
+    use std::io::Read;
 
     #[test]
     fn every_text_names_every_option_and_command() {
@@ -80,26 +82,29 @@ mod tests {
 
     #[test]
     fn shells_accept_their_scripts() {
+        let root = tempfile::tempdir().unwrap();
+        let script = root.path().join("script");
         for (shell, what) in [
             ("bash", Generated::Bash),
             ("zsh", Generated::Zsh),
             ("fish", Generated::Fish),
         ] {
-            let root = tempfile::tempdir().unwrap();
-            let script = root.path().join("script");
             std::fs::write(&script, what.text()).unwrap();
+            let spawned = process::spawn(process::Spawn {
+                program: shell.into(),
+                args: vec!["-n".into(), script.clone().into()],
+                cwd: root.path().into(),
+                env: Env::capture(),
+                stdin: process::Stdin::Null,
+                owner: process::Owner::new(),
+            });
             // A shell that is not installed cannot object.
-            if let Ok(output) = std::process::Command::new(shell)
-                .arg("-n")
-                .arg(&script)
-                .output()
-            {
-                let stderr = String::from_utf8_lossy(&output.stderr);
-                assert!(
-                    output.status.success() && stderr.is_empty(),
-                    "{shell}: {stderr}"
-                );
-            }
+            let Ok(mut child) = spawned else { continue };
+            let mut complaint = String::new();
+            child.stderr.read_to_string(&mut complaint).unwrap();
+            assert_eq!(complaint, "", "{shell}");
+            let exit = child.process.exit().recv().unwrap();
+            assert!(exit.status.unwrap().success(), "{shell}");
         }
     }
 }

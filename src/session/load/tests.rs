@@ -177,6 +177,46 @@ fn duplicate_ids_and_cycles_are_refused() {
 }
 
 #[test]
+fn a_line_over_the_limit_costs_that_line() {
+    let long = "x".repeat(500);
+    let whole = [
+        HEADER.into(),
+        user("a", None),
+        user(&long, Some("a")),
+        user("b", Some("a")),
+    ]
+    .join("\n");
+    // With the long line in the middle, at the end, and at the end without its newline.
+    let end = whole.len() - user("b", Some("a")).len();
+    for (text, newest, tail) in [
+        (whole.clone() + "\n", Some(1), Tail::Whole),
+        (whole[..end].into(), Some(0), Tail::Whole),
+        (whole[..end - 1].into(), Some(0), Tail::Unterminated),
+    ] {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        let mut scan = Scan::run(&file, 400).unwrap();
+        scan.tree.connect().unwrap();
+        assert_eq!((scan.tree.newest(), scan.tail), (newest, tail));
+        assert!(scan.damage.text(0).starts_with("line 3 cannot be used"));
+    }
+}
+
+#[test]
+fn much_damage_is_told_in_few_words() {
+    let mut lines = vec![HEADER.to_string(), user("a", None)];
+    lines.extend((0..1000).map(|n| format!("bad {n}")));
+    let loaded = load_lines(&lines).unwrap();
+    assert!(
+        loaded.warnings[0].contains("nor can 995 more lines"),
+        "{:?}",
+        loaded.warnings
+    );
+    assert!(loaded.warnings[0].len() < 1000);
+}
+
+#[test]
 fn the_last_name_wins_and_a_blank_one_clears() {
     let name = |name: &str| format!("{{\"type\":\"name\",\"name\":{name:?}}}");
     let loaded = load_lines(&[HEADER.into(), name("x"), name("y")]).unwrap();
