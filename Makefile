@@ -36,10 +36,11 @@ demo: build
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
 	E_HOME="$$home" $(bin) -p --trust --model offline/demo "what does this repo do?" </dev/null
 
-# The pages are kept in man/ and printed from the tables in the binary.
+# The pages are kept in man/ and printed from the tables in the binary; a test compares them.
 man: build
-	$(bin) --generate man-e > man/e.1
-	$(bin) --generate man-e-settings > man/e-settings.5
+	mkdir -p man
+	$(bin) --generate man > man/e.1
+	$(bin) --generate man-settings > man/e-settings.5
 
 completions: build
 	mkdir -p $(target)/completions

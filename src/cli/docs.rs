@@ -23,6 +23,7 @@ const GUIDES: &[Guide] = guides![
     "command-line",
     "getting-started",
     "models",
+    "offline",
     "sessions",
     "settings",
     "tools",

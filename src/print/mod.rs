@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError};
+use crossbeam_channel::Receiver;
 
 pub use options::PrintOptions;
 
@@ -211,10 +211,7 @@ fn watch_reader(core: &Core) -> Arc<AtomicBool> {
 fn receive(output: &Receiver<Vec<Output>>, deadline: Option<Instant>) -> Option<Vec<Output>> {
     match deadline {
         None => output.recv().ok(),
-        Some(deadline) => match output.recv_deadline(deadline) {
-            Ok(outputs) => Some(outputs),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        },
+        Some(deadline) => output.recv_deadline(deadline).ok(),
     }
 }
 

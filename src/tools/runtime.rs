@@ -12,6 +12,7 @@ use crate::chat::ToolResult;
 use crate::error::io_text;
 use crate::sys::Env;
 use crate::sys::cancel::cancel_pair;
+use crate::sys::process::Owner;
 
 /// Workspace, processes, file observations, kept results and changes of one session.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Runtime {
     pub fn new(workspace: PathBuf, env: Env) -> Self {
         Self {
             shell: Shell { workspace, env },
-            processes: Processes::default(),
+            processes: Processes::new(Owner::new()),
             seen: Seen::default(),
             results: KeptResults::default(),
             undo: Mutex::default(),

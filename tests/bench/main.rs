@@ -19,7 +19,16 @@ use server::{Reply, Server};
 const ROUNDS: usize = 21;
 const DELTAS: usize = 200_000;
 
+/// Asks this program to be the helper of [`peak_rss`].
+const RSS: &str = "--peak-rss-of";
+
 fn main() {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|arg| arg == RSS) {
+        let mut command = Command::new(args.next().expect("a program"));
+        command.args(args);
+        return print_peak_rss(command);
+    }
     let place = Place::new();
     println!("{:<58} {:>10} {:>10} {:>8}", "what", "e", "floor", "ratio");
     version(&place);
@@ -30,7 +39,11 @@ fn main() {
     quiet(&place);
     log_append(&place);
     let size = fs::metadata(&place.e).expect("the binary").len();
-    println!("{:<58} {:>6.2} MiB", "stripped release binary", size as f64 / (1 << 20) as f64);
+    println!(
+        "{:<58} {:>6.2} MiB",
+        "stripped release binary",
+        size as f64 / (1 << 20) as f64
+    );
 }
 
 /// A throw-away home and workspace with the model `bench/m` on a local server.
@@ -52,7 +65,11 @@ impl Place {
             server.url()
         );
         fs::write(root.path().join("home/models.json"), models).expect("models.json");
-        Self { root, e: env!("CARGO_BIN_EXE_e").into(), server }
+        Self {
+            root,
+            e: env!("CARGO_BIN_EXE_e").into(),
+            server,
+        }
     }
 
     fn work(&self) -> PathBuf {
@@ -63,21 +80,32 @@ impl Place {
         let mut command = Command::new(program.as_ref());
         command.current_dir(self.work()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", self.root.path()).env("E_HOME", self.root.path().join("home"));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .env("HOME", self.root.path())
+            .env("E_HOME", self.root.path().join("home"));
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         command
     }
 
     fn p(&self, json: bool) -> Command {
         let mut command = self.command(&self.e);
-        command.args(["-p", "--trust", "-m", "bench/m"]).args(json.then_some("--json")).arg("hi");
+        command
+            .args(["-p", "--trust", "-m", "bench/m"])
+            .args(json.then_some("--json"))
+            .arg("hi");
         command
     }
 
     /// The same exchange without an agent. The body is about as long as e's own.
     fn curl(&self) -> Command {
         let mut command = self.command("curl");
-        let body = format!(r#"{{"model":"m","stream":true,"pad":"{}"}}"#, "x".repeat(8_000));
+        let body = format!(
+            r#"{{"model":"m","stream":true,"pad":"{}"}}"#,
+            "x".repeat(8_000)
+        );
         command.args(["-sN", "-H", "content-type: application/json", "-d", &body]);
         command.arg(format!("{}/v1/chat/completions", self.server.url()));
         command
@@ -92,27 +120,47 @@ fn version(place: &Place) {
 
 fn turn(place: &Place) {
     place.server.reply(Reply::text("ok"));
-    compare("one turn answered \"ok\", against curl", || place.p(false).status(), || place.curl().status());
+    compare(
+        "one turn answered \"ok\", against curl",
+        || place.p(false).status(),
+        || place.curl().status(),
+    );
 }
 
 fn tool_round_trip(place: &Place) {
     let e = || {
-        place.server.script([Reply::bash("echo hi"), Reply::text("ok")]);
+        place
+            .server
+            .script([Reply::bash("echo hi"), Reply::text("ok")]);
         place.p(false).status()
     };
     let floor = || {
-        place.server.script([Reply::bash("echo hi"), Reply::text("ok")]);
+        place
+            .server
+            .script([Reply::bash("echo hi"), Reply::text("ok")]);
         place.curl().status()?;
         place.command("bash").args(["-c", "echo hi"]).status()?;
         place.curl().status()
     };
-    compare("one tool round trip, against curl twice and bash -c", e, floor);
+    compare(
+        "one tool round trip, against curl twice and bash -c",
+        e,
+        floor,
+    );
 }
 
 fn streaming(place: &Place) {
     place.server.reply(Reply::deltas(DELTAS));
-    compare("200,000 deltas, plain, against curl", || place.p(false).status(), || place.curl().status());
-    compare("200,000 deltas, --json, against curl", || place.p(true).status(), || place.curl().status());
+    compare(
+        "200,000 deltas, plain, against curl",
+        || place.p(false).status(),
+        || place.curl().status(),
+    );
+    compare(
+        "200,000 deltas, --json, against curl",
+        || place.p(true).status(),
+        || place.curl().status(),
+    );
 }
 
 fn memory(place: &Place) {
@@ -121,16 +169,22 @@ fn memory(place: &Place) {
         ("peak RSS of the 200,000-delta turn", Reply::deltas(DELTAS)),
     ] {
         place.server.reply(reply);
-        let peak = peak_rss(place.p(false));
+        let peak = peak_rss(&place.p(false));
         println!("{name:<58} {:>6.2} MiB", peak as f64 / 1024.0);
-        let peak = peak_rss(place.p(true));
-        println!("{:<58} {:>6.2} MiB", format!("{name}, --json"), peak as f64 / 1024.0);
+        let peak = peak_rss(&place.p(true));
+        println!(
+            "{:<58} {:>6.2} MiB",
+            format!("{name}, --json"),
+            peak as f64 / 1024.0
+        );
     }
 }
 
 /// Context switches of all threads while a tool sleeps: each is a wake-up.
 fn quiet(place: &Place) {
-    place.server.script([Reply::bash("touch started; sleep 12"), Reply::text("ok")]);
+    place
+        .server
+        .script([Reply::bash("touch started; sleep 12"), Reply::text("ok")]);
     let mut child = place.p(false).spawn().expect("e starts");
     let started = place.work().join("started");
     while !started.exists() {
@@ -140,7 +194,11 @@ fn quiet(place: &Place) {
     let (threads, before) = switches(child.id());
     std::thread::sleep(Duration::from_secs(10));
     let (_, after) = switches(child.id());
-    println!("{:<58} {:>10}", "wake-ups in 10 s while a tool sleeps", after - before);
+    println!(
+        "{:<58} {:>10}",
+        "wake-ups in 10 s while a tool sleeps",
+        after - before
+    );
     println!("{:<58} {threads:>10}", "threads meanwhile");
     let _ = child.wait();
 }
@@ -159,13 +217,26 @@ fn log_append(place: &Place) {
     for index in 0..20_000u32 {
         let id = format!("r{index}");
         let message = Arc::new(Message::user("a line of some length, as they are"));
-        let record = Record::Message { id: id.clone(), parent: parent.replace(id), timestamp: 1, response: None, message };
+        let record = Record::Message {
+            id: id.clone(),
+            parent: parent.replace(id),
+            timestamp: 1,
+            response: None,
+            message,
+        };
         let start = Instant::now();
         log.append(&record).expect("an append");
         times.push(start.elapsed());
     }
-    let (first, last) = (median(&mut times[..2_000].to_vec()), median(&mut times[18_000..].to_vec()));
-    row("log append: the last of 20,000 records, against the first", last, first);
+    let (first, last) = (
+        median(&mut times[..2_000].to_vec()),
+        median(&mut times[18_000..].to_vec()),
+    );
+    row(
+        "log append: the last of 20,000 records, against the first",
+        last,
+        first,
+    );
 }
 
 /// Runs both in turns and prints the medians.
@@ -201,22 +272,48 @@ fn median(times: &mut [Duration]) -> Duration {
 
 fn row(name: &str, ours: Duration, floor: Duration) {
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
-    println!("{name:<58} {:>7.3} ms {:>7.3} ms {:>7.2}×", ms(ours), ms(floor), ms(ours) / ms(floor));
+    println!(
+        "{name:<58} {:>7.3} ms {:>7.3} ms {:>7.2}×",
+        ms(ours),
+        ms(floor),
+        ms(ours) / ms(floor)
+    );
 }
 
-/// The most memory a run ever held, in KiB, as the kernel counts it.
-fn peak_rss(mut command: Command) -> i64 {
-    let child = command.spawn().expect("e starts");
-    let pid = child.id() as libc::pid_t;
-    let mut status = 0;
-    // SAFETY: rusage is plain data, and wait4 only writes to the two places it is given.
+/// The most memory a run ever held, in KiB, as the kernel counts it. A process inherits the peak
+/// of the one that forked it, so a small helper does the forking.
+fn peak_rss(run: &Command) -> i64 {
+    let mut helper = Command::new(std::env::current_exe().expect("this program"));
+    helper
+        .arg(RSS)
+        .arg(run.get_program())
+        .args(run.get_args())
+        .env_clear();
+    helper.envs(
+        run.get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    helper
+        .current_dir(run.get_current_dir().expect("a directory"))
+        .stdin(Stdio::null());
+    let output = helper.output().expect("the helper runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.trim()
+        .parse()
+        .unwrap_or_else(|_| panic!("no peak in {text:?}"))
+}
+
+/// The helper's side: runs a command and prints its peak.
+fn print_peak_rss(mut command: Command) {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    assert!(command.status().expect("the run starts").success());
+    // SAFETY: rusage is plain data, and getrusage only writes to the place it is given.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        libc::wait4(pid, &mut status, 0, &mut usage);
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
         usage
     };
-    assert_eq!(status, 0, "the run failed");
-    usage.ru_maxrss as i64
+    println!("{}", usage.ru_maxrss);
 }
 
 /// Threads of a process, and how often they were switched to and from.
@@ -227,7 +324,9 @@ fn switches(pid: u32) -> (usize, u64) {
         .map(|task| {
             let status = fs::read_to_string(task.path().join("status")).unwrap_or_default();
             let counts = status.lines().filter(|line| line.contains("ctxt_switches"));
-            counts.filter_map(|line| line.split_whitespace().last()?.parse::<u64>().ok()).sum()
+            counts
+                .filter_map(|line| line.split_whitespace().last()?.parse::<u64>().ok())
+                .sum()
         })
         .collect();
     (counts.len(), counts.iter().sum())

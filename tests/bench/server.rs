@@ -26,8 +26,9 @@ impl Reply {
 
     /// Many deltas of about 20 bytes.
     pub fn deltas(count: usize) -> Self {
-        let deltas: Vec<String> =
-            (0..count).map(|index| format!(r#"{{"content":"a delta, number {index:>6} "}}"#)).collect();
+        let deltas: Vec<String> = (0..count)
+            .map(|index| format!(r#"{{"content":"a delta, number {index:>6} "}}"#))
+            .collect();
         Self::frames(&deltas, "stop")
     }
 

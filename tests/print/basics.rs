@@ -7,7 +7,9 @@ use crate::support::{Place, call, say};
 #[test]
 fn the_reply_is_all_of_standard_output() {
     let place = Place::new();
-    place.provider.script([say("Hello ").text("wor").text("ld")]);
+    place
+        .provider
+        .script([say("Hello ").text("wor").text("ld")]);
     let run = place.p(&["hi"]).run().ends_with(0);
     assert_eq!(run.stdout, "Hello world\n");
     assert_eq!(run.stderr, "");
@@ -43,11 +45,23 @@ fn events_and_the_result_tell_one_story() {
     ];
     place.provider.script(steps);
     let run = place.json(&["look"]).run().ends_with(0);
-    let types: Vec<String> =
-        run.lines().iter().map(|line| line["type"].as_str().unwrap_or_default().into()).collect();
+    let types: Vec<String> = run
+        .lines()
+        .iter()
+        .map(|line| line["type"].as_str().unwrap_or_default().into())
+        .collect();
     let expected = [
-        "turn_start", "text", "usage", "tool_batch", "tool_start", "tool_end", "text", "text", "usage",
-        "turn_end", "result",
+        "turn_start",
+        "text",
+        "usage",
+        "tool_batch",
+        "tool_start",
+        "tool_end",
+        "text",
+        "text",
+        "usage",
+        "turn_end",
+        "result",
     ];
     assert_eq!(types, expected);
     let call = &run.events("tool_batch")[0]["calls"][0];
@@ -56,7 +70,10 @@ fn events_and_the_result_tell_one_story() {
     let end = &run.events("tool_end")[0];
     assert_eq!(end["outcome"], "completed");
     assert_eq!(end["summary"], "2 lines");
-    assert_eq!(place.provider.received()[1].results(), [end["content"].as_str().unwrap()]);
+    assert_eq!(
+        place.provider.received()[1].results(),
+        [end["content"].as_str().unwrap()]
+    );
     let result = run.result();
     assert_eq!(result["output"], "Looking. The repo is small.");
     assert_eq!(result["final_output"], "The repo is small.");

@@ -57,10 +57,21 @@ impl Place {
             ("LANG", OsStr::new("C.UTF-8")),
             ("NO_PROXY", OsStr::new("127.0.0.1")),
         ];
-        let env = env.map(|(name, value)| (name.into(), value.into())).to_vec();
-        let place = Self { root, home, workspace, provider, env };
+        let env = env
+            .map(|(name, value)| (name.into(), value.into()))
+            .to_vec();
+        let place = Self {
+            root,
+            home,
+            workspace,
+            provider,
+            env,
+        };
         place.models(api, json!({}));
-        place.write_home("auth.json", &json!({"mock": {"key": "secret-key-of-mock"}}).to_string());
+        place.write_home(
+            "auth.json",
+            &json!({"mock": {"key": "secret-key-of-mock"}}).to_string(),
+        );
         let trust = place.e().args(["trust", "."]).run();
         assert_eq!(trust.status, 0, "{trust:?}");
         place
@@ -79,7 +90,10 @@ impl Place {
         };
         let plain = json!({"id": "plain", "context_window": 64000, "image_input": false});
         let entry = json!({"base_url": base, "api": api, "models": [test, plain]});
-        self.write_home("models.json", &json!({"providers": {"mock": entry}}).to_string());
+        self.write_home(
+            "models.json",
+            &json!({"providers": {"mock": entry}}).to_string(),
+        );
     }
 
     /// Writes settings.json.
@@ -132,8 +146,14 @@ impl Place {
     /// A run of e in the workspace, with nothing on standard input.
     pub fn e(&self) -> Builder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_e"));
-        command.current_dir(&self.workspace).env_clear().envs(self.env.iter().cloned());
-        Builder { command, stdin: None }
+        command
+            .current_dir(&self.workspace)
+            .env_clear()
+            .envs(self.env.iter().cloned());
+        Builder {
+            command,
+            stdin: None,
+        }
     }
 
     /// `e -p --model mock/test` with these arguments.
@@ -195,10 +215,10 @@ impl Builder {
         self
     }
 
-    /// Uses something else as standard output.
-    pub fn stdout_to(mut self, stdio: impl Into<Stdio>) -> Running {
-        self.command.stdout(stdio);
-        self.start_with(false)
+    /// Starts it with something else as standard output.
+    pub fn start_to(mut self, stdout: impl Into<Stdio>) -> Running {
+        self.command.stdout(stdout);
+        self.spawn()
     }
 
     /// Runs to the end.
@@ -209,10 +229,10 @@ impl Builder {
     /// Starts it.
     pub fn start(mut self) -> Running {
         self.command.stdout(Stdio::piped());
-        self.start_with(true)
+        self.spawn()
     }
 
-    fn start_with(mut self, _piped: bool) -> Running {
+    fn spawn(mut self) -> Running {
         self.command.stderr(Stdio::piped());
         let bytes = match self.stdin.take() {
             None => {
@@ -234,7 +254,12 @@ impl Builder {
         }
         let stdout = child.stdout.take().map(Watched::read).unwrap_or_default();
         let stderr = child.stderr.take().map(Watched::read).unwrap_or_default();
-        Running { child, stdout, stderr, started: Instant::now() }
+        Running {
+            child,
+            stdout,
+            stderr,
+            started: Instant::now(),
+        }
     }
 }
 
@@ -318,7 +343,10 @@ impl Running {
     /// Sends a signal, by its name for `kill`.
     pub fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
-        let sent = Command::new("kill").args(["-s", name, &pid]).status().expect("kill runs");
+        let sent = Command::new("kill")
+            .args(["-s", name, &pid])
+            .status()
+            .expect("kill runs");
         assert!(sent.success());
     }
 
@@ -336,18 +364,32 @@ impl Running {
         let watchdog = std::thread::spawn(move || {
             let left = until.saturating_duration_since(Instant::now());
             if watch.recv_timeout(left) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+                let _ = Command::new("kill")
+                    .args(["-KILL", &pid.to_string()])
+                    .status();
             }
         });
         let status = self.child.wait().expect("a status");
         let elapsed = self.started.elapsed();
         drop(done);
         watchdog.join().expect("the watchdog");
-        let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+        let status = status
+            .code()
+            .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
         let stdout = self.stdout.wait_end();
         let stderr = String::from_utf8_lossy(&self.stderr.wait_end()).into_owned();
-        assert_ne!(status, 137, "e did not end: {:?} {stderr:?}", String::from_utf8_lossy(&stdout));
-        Run { status, stdout: String::from_utf8_lossy(&stdout).into_owned(), stderr, elapsed }
+        assert_ne!(
+            status,
+            137,
+            "e did not end: {:?} {stderr:?}",
+            String::from_utf8_lossy(&stdout)
+        );
+        Run {
+            status,
+            stdout: String::from_utf8_lossy(&stdout).into_owned(),
+            stderr,
+            elapsed,
+        }
     }
 }
 
@@ -382,20 +424,27 @@ impl Run {
     /// The JSON lines of standard output, the result line included.
     #[track_caller]
     pub fn lines(&self) -> Vec<Value> {
-        let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        let parse =
+            |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
         self.stdout.lines().map(parse).collect()
     }
 
     /// The events of one type.
     #[track_caller]
     pub fn events(&self, kind: &str) -> Vec<Value> {
-        self.lines().into_iter().filter(|line| line["type"] == kind).collect()
+        self.lines()
+            .into_iter()
+            .filter(|line| line["type"] == kind)
+            .collect()
     }
 
     /// The result line, which is the last.
     #[track_caller]
     pub fn result(&self) -> Value {
-        let last = self.lines().pop().unwrap_or_else(|| panic!("no output: {self:?}"));
+        let last = self
+            .lines()
+            .pop()
+            .unwrap_or_else(|| panic!("no output: {self:?}"));
         assert_eq!(last["type"], "result", "{self:?}");
         last
     }

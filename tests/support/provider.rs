@@ -1,6 +1,6 @@
 //! A provider on the loopback address that plays a script and checks every request it gets.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
@@ -25,7 +25,11 @@ pub struct Step {
 enum Op {
     Text(String),
     Reasoning(String),
-    Call { id: String, name: String, arguments: String },
+    Call {
+        id: String,
+        name: String,
+        arguments: String,
+    },
     Raw(Vec<u8>),
     Gate(Receiver<()>),
     Die,
@@ -50,8 +54,13 @@ pub fn call_raw(name: &str, arguments: &str) -> Step {
 
 /// An error response with a usual body.
 pub fn fails(status: u16) -> Step {
-    let error = json!({"error": {"message": format!("mock says no {status}"), "type": "mock_error"}});
-    Step { status: Some(status), body: Some(error.to_string().into_bytes()), ..Step::default() }
+    let error =
+        json!({"error": {"message": format!("mock says no {status}"), "type": "mock_error"}});
+    Step {
+        status: Some(status),
+        body: Some(error.to_string().into_bytes()),
+        ..Step::default()
+    }
 }
 
 impl Step {
@@ -72,7 +81,11 @@ impl Step {
 
     fn and_call_raw(self, name: &str, arguments: &str) -> Self {
         let id = format!("call_{}", self.ops.len());
-        self.op(Op::Call { id, name: name.into(), arguments: arguments.into() })
+        self.op(Op::Call {
+            id,
+            name: name.into(),
+            arguments: arguments.into(),
+        })
     }
 
     /// Adds bytes of the body as they are.
@@ -140,19 +153,32 @@ pub struct Received {
 impl Received {
     /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(one, _)| one == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The text of the last user message, in either dialect.
     pub fn last_user(&self) -> String {
-        let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
-        let user = messages.iter().rev().find(|message| message["role"] == "user");
-        user.map(|message| flat(&message["content"])).unwrap_or_default()
+        let messages = self.body["messages"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let user = messages
+            .iter()
+            .rev()
+            .find(|message| message["role"] == "user");
+        user.map(|message| flat(&message["content"]))
+            .unwrap_or_default()
     }
 
     /// The texts of all tool results, in either dialect.
     pub fn results(&self) -> Vec<String> {
-        let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
+        let messages = self.body["messages"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let mut results = Vec::new();
         for message in &messages {
             if message["role"] == "tool" {
@@ -178,7 +204,12 @@ impl Received {
     /// The names of the advertised tools.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().cloned().unwrap_or_default();
-        let name = |tool: &Value| tool["function"]["name"].as_str().or(tool["name"].as_str()).map(String::from);
+        let name = |tool: &Value| {
+            tool["function"]["name"]
+                .as_str()
+                .or(tool["name"].as_str())
+                .map(String::from)
+        };
         tools.iter().filter_map(name).collect()
     }
 }
@@ -187,7 +218,11 @@ fn flat(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().map(flat).collect::<Vec<_>>().join("\n"),
-        Value::Object(part) => part.get("text").or(part.get("content")).map(flat).unwrap_or_default(),
+        Value::Object(part) => part
+            .get("text")
+            .or(part.get("content"))
+            .map(flat)
+            .unwrap_or_default(),
         _ => String::new(),
     }
 }
@@ -235,7 +270,12 @@ impl Provider {
 
     /// Adds replies, one per request.
     pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
-        self.shared.state.lock().expect("the lock").steps.extend(steps);
+        self.shared
+            .state
+            .lock()
+            .expect("the lock")
+            .steps
+            .extend(steps);
     }
 
     /// All requests so far.
@@ -246,14 +286,16 @@ impl Provider {
     /// Waits for that many requests.
     #[track_caller]
     pub fn wait_requests(&self, count: usize) -> Vec<Received> {
-        self.wait(|state| state.received.len() >= count, "requests").received.clone()
+        self.wait(|state| state.received.len() >= count, "requests")
+            .received
+            .clone()
     }
 
     /// Waits until a client went away before its reply was complete.
     #[track_caller]
     pub fn wait_hangup(&self) -> Duration {
         let start = Instant::now();
-        self.wait(|state| state.hangups > 0, "a hangup");
+        drop(self.wait(|state| state.hangups > 0, "a hangup"));
         start.elapsed()
     }
 
@@ -265,7 +307,11 @@ impl Provider {
             .changed
             .wait_timeout_while(state, PATIENCE, |state| !until(state))
             .expect("the lock");
-        assert!(!timeout.timed_out(), "no {what} came; requests: {}", state.received.len());
+        assert!(
+            !timeout.timed_out(),
+            "no {what} came; requests: {}",
+            state.received.len()
+        );
         state
     }
 }
@@ -274,22 +320,35 @@ impl Drop for Provider {
     fn drop(&mut self) {
         let problems = std::mem::take(&mut self.shared.state.lock().expect("the lock").problems);
         if !std::thread::panicking() {
-            assert!(problems.is_empty(), "requests that the dialect refuses: {problems:#?}");
+            assert!(
+                problems.is_empty(),
+                "requests that the dialect refuses: {problems:#?}"
+            );
         }
     }
 }
 
 fn serve(mut connection: TcpStream, shared: &Shared) {
-    let Ok(reader) = connection.try_clone() else { return };
+    let Ok(reader) = connection.try_clone() else {
+        return;
+    };
     let mut reader = BufReader::new(reader);
     while let Some(request) = read_request(&mut reader) {
         let anthropic = request.path.ends_with("/messages");
         let step = {
             let mut state = shared.state.lock().expect("the lock");
-            let problem = if anthropic { strict::anthropic(&request) } else { strict::completions(&request) };
+            let problem = if anthropic {
+                strict::anthropic(&request)
+            } else {
+                strict::completions(&request)
+            };
             state.problems.extend(problem.err());
             state.received.push(request);
-            if state.steps.is_empty() { say("ok") } else { state.steps.remove(0) }
+            if state.steps.is_empty() {
+                say("ok")
+            } else {
+                state.steps.remove(0)
+            }
         };
         shared.changed.notify_all();
         if !reply(&mut connection, step, anthropic) {
@@ -308,14 +367,25 @@ fn read_request(reader: &mut impl BufRead) -> Option<Received> {
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            break;
+        };
         headers.push((name.to_lowercase(), value.to_string()));
     }
     let length = headers.iter().find(|(name, _)| name == "content-length");
-    let mut body = vec![0; length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)];
+    let mut body = vec![
+        0;
+        length
+            .and_then(|(_, value)| value.parse().ok())
+            .unwrap_or(0)
+    ];
     reader.read_exact(&mut body).ok()?;
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Some(Received { path, headers, body })
+    Some(Received {
+        path,
+        headers,
+        body,
+    })
 }
 
 /// `false` when the client went away.
@@ -327,13 +397,20 @@ fn reply(connection: &mut TcpStream, step: Step, anthropic: bool) -> bool {
     }
     if let Some(body) = &step.body {
         head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
-        return connection.write_all(head.as_bytes()).and_then(|()| connection.write_all(body)).is_ok();
+        return connection
+            .write_all(head.as_bytes())
+            .and_then(|()| connection.write_all(body))
+            .is_ok();
     }
     head.push_str("content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n");
     if connection.write_all(head.as_bytes()).is_err() {
         return false;
     }
-    let mut frames = Frames { anthropic, block: 0, call: 0 };
+    let mut frames = Frames {
+        anthropic,
+        block: 0,
+        call: 0,
+    };
     let mut ended = false;
     let mut send = |bytes: &[u8]| write_chunk(connection, bytes);
     if !send(&frames.start()) {
@@ -344,7 +421,11 @@ fn reply(connection: &mut TcpStream, step: Step, anthropic: bool) -> bool {
         let sent = match op {
             Op::Text(text) => send(&frames.text(&text)),
             Op::Reasoning(text) => send(&frames.reasoning(&text)),
-            Op::Call { id, name, arguments } => send(&frames.call(&id, &name, &arguments)),
+            Op::Call {
+                id,
+                name,
+                arguments,
+            } => send(&frames.call(&id, &name, &arguments)),
             Op::Raw(bytes) => send(&bytes),
             Op::Gate(gate) => {
                 while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) =
@@ -402,12 +483,17 @@ impl Frames {
             return Vec::new();
         }
         let usage = json!({"input_tokens": 100, "output_tokens": 1});
-        frame(&json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "usage": usage}}))
+        frame(
+            &json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "usage": usage}}),
+        )
     }
 
     fn text(&mut self, text: &str) -> Vec<u8> {
         if self.anthropic {
-            return self.block(json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}));
+            return self.block(
+                json!({"type": "text", "text": ""}),
+                json!({"type": "text_delta", "text": text}),
+            );
         }
         self.delta(json!({"content": text}))
     }
@@ -425,7 +511,9 @@ impl Frames {
         // The signature comes before the block's end, which is the last frame.
         let stop = frame(&json!({"type": "content_block_stop", "index": index}));
         frames.truncate(frames.len() - stop.len());
-        frames.extend(frame(&json!({"type": "content_block_delta", "index": index, "delta": signature})));
+        frames.extend(frame(
+            &json!({"type": "content_block_delta", "index": index, "delta": signature}),
+        ));
         frames.extend(stop);
         frames
     }
@@ -439,7 +527,10 @@ impl Frames {
         }
         let index = self.call;
         self.call += 1;
-        let cut = arguments.char_indices().nth(arguments.chars().count() / 2).map_or(0, |(at, _)| at);
+        let cut = arguments
+            .char_indices()
+            .nth(arguments.chars().count() / 2)
+            .map_or(0, |(at, _)| at);
         let first = json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": &arguments[..cut]}});
         let rest = json!({"index": index, "function": {"arguments": &arguments[cut..]}});
         let mut frames = self.delta(json!({"tool_calls": [first]}));
@@ -451,33 +542,46 @@ impl Frames {
         if self.anthropic {
             let reason = finish.unwrap_or(if calls { "tool_use" } else { "end_turn" });
             let usage = usage.unwrap_or_else(|| json!({"output_tokens": 10}));
-            let mut frames = frame(&json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}));
+            let mut frames = frame(
+                &json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}),
+            );
             frames.extend(frame(&json!({"type": "message_stop"})));
             return frames;
         }
         let reason = finish.unwrap_or(if calls { "tool_calls" } else { "stop" });
         let usage = usage.unwrap_or_else(|| json!({"prompt_tokens": 100, "completion_tokens": 10}));
-        let mut frames = frame(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}));
+        let mut frames =
+            frame(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}));
         frames.extend(frame(&json!({"choices": [], "usage": usage})));
         frames.extend(b"data: [DONE]\n\n");
         frames
     }
 
     fn delta(&self, delta: Value) -> Vec<u8> {
-        frame(&json!({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}))
+        frame(
+            &json!({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}),
+        )
     }
 
     fn block(&mut self, start: Value, delta: Value) -> Vec<u8> {
         let index = self.block;
         self.block += 1;
-        let mut frames = frame(&json!({"type": "content_block_start", "index": index, "content_block": start}));
-        frames.extend(frame(&json!({"type": "content_block_delta", "index": index, "delta": delta})));
-        frames.extend(frame(&json!({"type": "content_block_stop", "index": index})));
+        let mut frames =
+            frame(&json!({"type": "content_block_start", "index": index, "content_block": start}));
+        frames.extend(frame(
+            &json!({"type": "content_block_delta", "index": index, "delta": delta}),
+        ));
+        frames.extend(frame(
+            &json!({"type": "content_block_stop", "index": index}),
+        ));
         frames
     }
 }
 
 fn frame(value: &Value) -> Vec<u8> {
-    let event = value["type"].as_str().map(|kind| format!("event: {kind}\n")).unwrap_or_default();
+    let event = value["type"]
+        .as_str()
+        .map(|kind| format!("event: {kind}\n"))
+        .unwrap_or_default();
     format!("{event}data: {value}\n\n").into_bytes()
 }

@@ -23,7 +23,10 @@ pub fn completions(request: &Received) -> Result<(), String> {
             "system" if index == 0 => text(&message["content"], index)?,
             "user" => text(&message["content"], index)?,
             "assistant" => {
-                let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
+                let calls = message["tool_calls"]
+                    .as_array()
+                    .cloned()
+                    .unwrap_or_default();
                 if calls.is_empty() {
                     text(&message["content"], index)?;
                 }
@@ -31,14 +34,18 @@ pub fn completions(request: &Received) -> Result<(), String> {
                 for call in calls {
                     let id = call["id"].as_str().unwrap_or_default().to_string();
                     let name = call["function"]["name"].as_str().unwrap_or_default();
-                    let arguments = call["function"]["arguments"].as_str().ok_or("arguments are no text")?;
+                    let arguments = call["function"]["arguments"]
+                        .as_str()
+                        .ok_or("arguments are no text")?;
                     if id.is_empty() || id.len() > 64 || !seen.insert(id.clone()) {
                         return Err(format!("message {index}: call id {id:?}"));
                     }
                     if call["type"] != "function" || !legal(name) {
                         return Err(format!("message {index}: call {call}"));
                     }
-                    if !serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object()) {
+                    if !serde_json::from_str::<Value>(arguments)
+                        .is_ok_and(|value| value.is_object())
+                    {
                         return Err(format!("message {index}: arguments {arguments:?}"));
                     }
                     open.push(id);
@@ -48,7 +55,9 @@ pub fn completions(request: &Received) -> Result<(), String> {
                 let id = message["tool_call_id"].as_str().unwrap_or_default();
                 let place = open.iter().position(|one| one == id);
                 open.remove(place.ok_or(format!("message {index}: result without call {id:?}"))?);
-                message["content"].as_str().ok_or(format!("message {index}: result is no text"))?;
+                message["content"]
+                    .as_str()
+                    .ok_or(format!("message {index}: result is no text"))?;
             }
             other => return Err(format!("message {index}: role {other:?}")),
         }
@@ -58,7 +67,10 @@ pub fn completions(request: &Received) -> Result<(), String> {
     }
     for tool in body["tools"].as_array().into_iter().flatten() {
         let function = &tool["function"];
-        if tool["type"] != "function" || !legal(function["name"].as_str().unwrap_or_default()) || !function["parameters"].is_object() {
+        if tool["type"] != "function"
+            || !legal(function["name"].as_str().unwrap_or_default())
+            || !function["parameters"].is_object()
+        {
             return Err(format!("tool {tool}"));
         }
     }
@@ -80,7 +92,9 @@ pub fn anthropic(request: &Received) -> Result<(), String> {
     for (index, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
         if role == last_role || !matches!(role, "user" | "assistant") {
-            return Err(format!("message {index}: role {role:?} after {last_role:?}"));
+            return Err(format!(
+                "message {index}: role {role:?} after {last_role:?}"
+            ));
         }
         last_role = if role == "user" { "user" } else { "assistant" };
         let blocks = match &message["content"] {
@@ -96,7 +110,9 @@ pub fn anthropic(request: &Received) -> Result<(), String> {
             let kind = block["type"].as_str().unwrap_or_default();
             if kind == "tool_result" {
                 if role != "user" || seen_other {
-                    return Err(format!("message {index}: results come first in a user message"));
+                    return Err(format!(
+                        "message {index}: results come first in a user message"
+                    ));
                 }
                 let id = block["tool_use_id"].as_str().unwrap_or_default();
                 let place = open.iter().position(|one| one == id);
@@ -118,8 +134,16 @@ pub fn anthropic(request: &Received) -> Result<(), String> {
                 "redacted_thinking" if role == "assistant" => {}
                 "tool_use" if role == "assistant" => {
                     let id = block["id"].as_str().unwrap_or_default().to_string();
-                    let legal_id = !id.is_empty() && id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-                    if !legal_id || open.contains(&id) || !block["input"].is_object() || !legal(block["name"].as_str().unwrap_or_default()) {
+                    let legal_id = !id.is_empty()
+                        && id.len() <= 64
+                        && id
+                            .chars()
+                            .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+                    if !legal_id
+                        || open.contains(&id)
+                        || !block["input"].is_object()
+                        || !legal(block["name"].as_str().unwrap_or_default())
+                    {
                         return Err(format!("message {index}: call {block}"));
                     }
                     open.push(id);
@@ -146,5 +170,8 @@ fn text(content: &Value, index: usize) -> Result<(), String> {
 }
 
 fn legal(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+    (1..=64).contains(&name.len())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
 }
