@@ -328,5 +328,4 @@ fn with_ending(plain: &[u8], ending: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[path = "edit_tests.rs"]
 mod tests;

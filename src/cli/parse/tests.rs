@@ -1,3 +1,5 @@
+//! Argument vectors and what they are understood as.
+
 use std::os::unix::ffi::OsStringExt;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Stores with broken files, links, modes, and several writers at once.
+
 use super::*;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Request bodies and frames of the messages dialect.
+
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! models.json in every state, and how names are resolved.
+
 use std::fs;
 
 use super::known::DEFAULT_WINDOW;

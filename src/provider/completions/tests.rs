@@ -1,3 +1,5 @@
+//! Request bodies and frames of the completions dialect.
+
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Error bodies as servers send them, and the class each must get.
+
 use super::*;
 
 fn status_cause(status: u16, body: &str) -> Cause {

@@ -1,3 +1,5 @@
+//! Random hostile histories against the rules of each dialect.
+
 use super::*;
 
 const RULES: Rules = Rules {

@@ -1,3 +1,5 @@
+//! The offline models, and recording a run that is played back.
+
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;

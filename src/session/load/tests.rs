@@ -1,3 +1,5 @@
+//! Logs of every format version, whole, torn and damaged.
+
 use std::fs;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Writing logs: whole records, locks, modes, failures, reopening after a crash.
+
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Edits of files with every mix of line endings, marks and broken bytes.
+
 use super::*;
 use crate::chat::Outcome;
 use crate::tools::testing::Bench;
