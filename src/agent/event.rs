@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::details::Details;
 use super::open::SessionSpec;
-use crate::chat::{self, Image, Outcome, Usage};
+use crate::chat::{self, Deltas, Image, Outcome, Usage};
 
 /// Names a session inside the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,10 +116,10 @@ pub enum Answer {
 pub enum TurnEvent {
     /// A turn began.
     TurnStart,
-    /// A piece of the reply.
-    Text(String),
-    /// A piece of visible reasoning.
-    Reasoning(String),
+    /// Pieces of the reply.
+    Text(Deltas),
+    /// Pieces of visible reasoning.
+    Reasoning(Deltas),
     /// The calls of one assistant message, before any runs.
     ToolBatch(Vec<BatchCall>),
     /// A call began to run.

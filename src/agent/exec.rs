@@ -346,6 +346,13 @@ impl provider::Sink for StreamSink {
         }
     }
 
+    fn text(&mut self, piece: &str) {
+        match self.pending.last_mut() {
+            Some(StreamEvent::Text(deltas)) => deltas.push(piece),
+            _ => self.push(StreamEvent::Text(piece.into())),
+        }
+    }
+
     fn flush(&mut self) -> bool {
         if self.pending.is_empty() {
             return true;

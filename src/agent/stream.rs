@@ -118,13 +118,13 @@ impl Turn {
             reply.heard = heard;
             match event {
                 StreamEvent::Opened { request_id, .. } => reply.request_id = request_id,
-                StreamEvent::Text(delta) => {
-                    reply.text.push_str(&delta);
-                    self.emit(TurnEvent::Text(delta), fx);
+                StreamEvent::Text(deltas) => {
+                    reply.text.push_str(deltas.text());
+                    self.emit(TurnEvent::Text(deltas), fx);
                 }
-                StreamEvent::Reasoning(delta) => {
+                StreamEvent::Reasoning(deltas) => {
                     reply.reasoned = true;
-                    self.emit(TurnEvent::Reasoning(delta), fx);
+                    self.emit(TurnEvent::Reasoning(deltas), fx);
                 }
                 StreamEvent::CallProgress(bytes) => reply.argument_bytes += bytes,
                 StreamEvent::Call(call) => {

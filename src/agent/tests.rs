@@ -168,8 +168,8 @@ impl Table {
 fn show_event(event: TurnEvent) -> String {
     match event {
         TurnEvent::TurnStart => "turn_start".into(),
-        TurnEvent::Text(text) => format!("text {text}"),
-        TurnEvent::Reasoning(text) => format!("reasoning {text}"),
+        TurnEvent::Text(text) => format!("text {}", text.text()),
+        TurnEvent::Reasoning(text) => format!("reasoning {}", text.text()),
         TurnEvent::ToolBatch(calls) => format!("batch {}", calls.len()),
         TurnEvent::ToolStart(id) => format!("start {id}"),
         TurnEvent::ToolOutput { id, .. } => format!("output {id}"),

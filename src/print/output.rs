@@ -62,7 +62,7 @@ impl Printer {
         }
         match (self.form, event) {
             (Form::Json, event) => wire::write_event(&mut self.buffer, event),
-            (Form::Plain, TurnEvent::Text(delta)) => self.text(delta),
+            (Form::Plain, TurnEvent::Text(deltas)) => self.text(deltas.text()),
             (Form::Plain, _) => {}
         }
         if self.buffer.len() >= CHUNK {

@@ -39,11 +39,21 @@ impl Parser {
                 chunk = &chunk[1..];
                 continue;
             }
-            let Some(end) = chunk.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', chunk) else {
                 self.line.extend_from_slice(chunk);
                 self.check_size()?;
                 break;
             };
+            if self.is_between_events() && chunk[end..].starts_with(b"\n\n") {
+                // A whole event of one line, as nearly all are: no need to copy it.
+                if let Some(data) = chunk[..end].strip_prefix(b"data: ") {
+                    chunk = &chunk[end + 2..];
+                    if each(&String::from_utf8_lossy(data))?.is_break() {
+                        return Ok(Flow::Break(()));
+                    }
+                    continue;
+                }
+            }
             self.after_cr = chunk[end] == b'\r';
             let head = &chunk[..end];
             chunk = &chunk[end + 1..];
@@ -105,6 +115,10 @@ impl Parser {
         self.data.extend_from_slice(value);
         self.check_size()?;
         Ok(Flow::Continue(()))
+    }
+
+    fn is_between_events(&self) -> bool {
+        self.begun && !self.has_data && self.line.is_empty()
     }
 
     fn check_size(&self) -> Result<(), Failure> {
