@@ -42,7 +42,7 @@ use crate::sys::signal::Signal;
 /// Requests that may wait for the loop.
 const INPUTS: usize = 64;
 /// Worker events that may wait for the loop.
-const EVENTS: usize = 1024;
+const EVENTS: usize = 128;
 /// Hand-overs that may wait for the frontend.
 const OUTPUTS: usize = 4;
 

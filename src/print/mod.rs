@@ -156,7 +156,7 @@ fn follow(core: Core, printer: &mut Printer) -> u8 {
             }
         }
         if core.output.is_empty() {
-            printer.flush();
+            printer.send();
         }
         if printer.is_broken() && !gone.swap(true, Ordering::AcqRel) {
             let _ = core.input.send(Input::Interrupt {
