@@ -28,9 +28,10 @@ mod tests;
 
 pub use details::{Details, cause_name};
 pub use event::{
-    Answer, BatchCall, Input, Limits, Output, Prompt, RequestId, SessionKey, TurnEvent, TurnResult,
+    Answer, BatchCall, Input, Limits, Output, Prompt, Query, RequestId, SessionInfo, SessionKey,
+    TurnEvent, TurnResult,
 };
-pub use open::{Choice, Process, SessionSpec, read_images};
+pub use open::{Choice, Past, Process, Selection, SessionSpec, read_images};
 pub use report::retry_line;
 pub use toolset::Toolset;
 
