@@ -205,8 +205,8 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
     printer.finish(&result);
     match ended_by {
         Some(signal) => signal.status(),
-        None if stopped_reader => READER_GONE,
         None if printer.failed_to_write() => 1,
+        None if stopped_reader => READER_GONE,
         None => u8::from(result.aborted || result.error.is_some()),
     }
 }
