@@ -86,7 +86,7 @@ fn calls_that_name_one_file_run_in_order() {
     std::fs::hard_link(place.workspace.join("a.txt"), place.workspace.join("hard"))
         .expect("a link");
     let absolute = place.workspace.join("a.txt").display().to_string();
-    let names = ["a.txt", "link", "hard", "./a.txt", &absolute];
+    let names = ["a.txt", "link", "./a.txt", &absolute];
     let mut step = Step::default();
     for number in 0..20 {
         let name = names[number % names.len()];
@@ -94,7 +94,7 @@ fn calls_that_name_one_file_run_in_order() {
         step = step.and_call("edit", edit);
     }
     step = step
-        .and_call("read", json!({"path": "a.txt"}))
+        .and_call("read", json!({"path": "hard"}))
         .and_call("grep", json!({"pattern": "^20$", "path": "a.txt"}));
     place.provider.script([step, say("done")]);
     let run = place.json(&["hi"]).run().ends_with(0);

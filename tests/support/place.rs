@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
@@ -158,6 +158,8 @@ impl Place {
 
     fn program(&self, name: &str) -> Builder {
         let mut command = Command::new(name);
+        // A group of its own, so that nothing of it outlives the test.
+        command.process_group(0);
         command
             .current_dir(&self.workspace)
             .env_clear()
@@ -418,7 +420,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        if std::thread::panicking() || self.is_running() {
+            let group = format!("-{}", self.pid());
+            let _ = Command::new("kill")
+                .args(["-KILL", "--", &group])
+                .stderr(Stdio::null())
+                .status();
+        }
         let _ = self.child.wait();
     }
 }
