@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::action::{Action, Now};
+use super::action::{Action, LogEntry, Now};
 use super::event::RequestId;
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
@@ -42,7 +42,7 @@ pub struct Conversation {
 #[derive(Debug, Default)]
 struct Queue {
     head: Option<String>,
-    waiting: Vec<Record>,
+    waiting: Vec<LogEntry>,
     in_flight: bool,
     failing: bool,
     path: Option<PathBuf>,
@@ -153,9 +153,11 @@ impl Conversation {
     }
 
     /// Logs a failure beside the conversation.
-    pub fn commit_failure(&self, details: Value, fx: &mut Effects<'_>) {
+    pub fn commit_failure(&mut self, details: Value, fx: &mut Effects<'_>) {
         if self.spec.saves() {
-            fx.push(Action::AppendFailure(self.log.head.clone(), details));
+            let parent = self.log.head.clone();
+            self.log.waiting.push(LogEntry::Failure { parent, details });
+            self.write(fx);
         }
     }
 
@@ -194,7 +196,7 @@ impl Conversation {
     }
 
     fn append(&mut self, record: Record, fx: &mut Effects<'_>) {
-        self.log.waiting.push(record);
+        self.log.waiting.push(LogEntry::Record(record));
         self.write(fx);
     }
 
