@@ -11,7 +11,6 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use serde_json::Value;
 
 use super::action::{Action, Job, LogEntry, SessionEvent};
 use super::event::{RequestId, SessionKey};

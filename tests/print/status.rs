@@ -108,13 +108,19 @@ fn an_empty_success_is_a_failure_after_one_more_try() {
     assert_eq!(plain.stdout, "");
     assert!(plain.stderr.contains("empty response"), "{plain:?}");
     assert_eq!(json.events("retry").len(), 1);
-    ends(1, json!({}), || vec![say(" \n"), say("\t")]);
-    ends(0, json!({}), || vec![Step::default(), say("there")]);
     ends(
         1,
         json!({"retry_max_attempts": 1}),
         || vec![Step::default()],
     );
+}
+
+#[test]
+fn a_blank_answer_is_an_empty_one() {
+    let place = Place::new();
+    place.provider.script([say(" \n"), say("\t")]);
+    let run = place.p(&["hi"]).run().ends_with(1);
+    assert!(run.stderr.contains("empty response"), "{run:?}");
 }
 
 #[test]

@@ -120,43 +120,36 @@ fn a_slow_pipeline_loses_nothing() {
 }
 
 #[test]
-fn a_pipe_that_its_owner_forgot_keeps_nobody_waiting() {
-    let place = Place::new();
-    let run = place.p(&["hi"]).stdin_from(Stdio::piped()).start();
-    let run = run.finish().ends_with(0);
-    assert!(
-        run.stderr.contains("standard input stayed silent"),
-        "{run:?}"
-    );
-    assert_eq!(asked(&place), "hi");
-}
-
-#[test]
-fn a_forgotten_pipe_is_no_prompt() {
-    let place = Place::new();
-    let run = place.p(&[]).stdin_from(Stdio::piped()).start().finish();
-    let run = run.ends_with(2);
+fn what_its_owner_forgot_to_close_keeps_nobody_waiting() {
+    // All three wait at the same time.
+    let [with_argument, without, on_socket] = [(); 3].map(|()| Place::new());
+    let (_ours, theirs) = UnixStream::pair().expect("sockets");
+    let pipe = |place: &Place, args: &[&str]| place.p(args).stdin_from(Stdio::piped()).start();
+    let argued = pipe(&with_argument, &["hi"]);
+    let empty = pipe(&without, &[]);
+    let talked = on_socket.p(&["hi"]);
+    let talked = talked.stdin_from(OwnedFd::from(theirs)).start();
+    for (place, run) in [(&with_argument, argued), (&on_socket, talked)] {
+        let run = run.finish().ends_with(0);
+        assert!(
+            run.stderr.contains("standard input stayed silent"),
+            "{run:?}"
+        );
+        assert_eq!(asked(place), "hi");
+    }
+    let run = empty.finish().ends_with(2);
     assert!(run.stderr.contains("needs a prompt"), "{run:?}");
 }
 
 #[test]
-fn a_silent_socket_keeps_nobody_waiting_and_a_talking_one_is_read() {
+fn a_socket_that_talks_is_read() {
     let place = Place::new();
-    let (ours, theirs) = UnixStream::pair().expect("sockets");
-    let run = place.p(&["hi"]).stdin_from(OwnedFd::from(theirs)).start();
-    run.finish().ends_with(0);
-    drop(ours);
     let (mut ours, theirs) = UnixStream::pair().expect("sockets");
     std::io::Write::write_all(&mut ours, b"by socket").expect("written");
     drop(ours);
-    place
-        .p(&["hi"])
-        .stdin_from(OwnedFd::from(theirs))
-        .run()
-        .ends_with(0);
-    let received = place.provider.received();
-    assert_eq!(received[0].last_user(), "hi");
-    assert_eq!(received[1].last_user(), "hi\n\nby socket");
+    let run = place.p(&["hi"]).stdin_from(OwnedFd::from(theirs));
+    run.run().ends_with(0);
+    assert_eq!(asked(&place), "hi\n\nby socket");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Run, Step, call, say};
+use crate::support::{Place, Run, Step, call, say, until};
 
 /// A step of commands that each note how many run, and wait until `together` have been seen.
 fn meeting(count: usize, together: usize) -> Step {
@@ -133,18 +133,24 @@ fn results_are_sent_in_the_order_of_the_calls() {
     let place = Place::new();
     let step = call(
         "bash",
-        json!({"command": "until [ -e go ]; do sleep 0.01; done; echo first"}),
+        json!({"command": "mkfifo gate; read go < gate; echo first"}),
     )
-    .and_call("bash", json!({"command": "echo second; touch go"}));
+    .and_call("bash", json!({"command": "echo second"}));
     place.provider.script([step, say("done")]);
-    let run = place.json(&["hi"]).run().ends_with(0);
+    let run = place.json(&["hi"]).start();
+    run.stdout.wait_for("{\"type\":\"tool_end\",\"id\":2");
+    let gate = place.workspace.join("gate");
+    until("the gate", || gate.exists());
+    std::fs::write(gate, "go\n").expect("a word through the gate");
+    let run = run.finish().ends_with(0);
     let ended: Vec<Value> = run
         .events("tool_end")
         .iter()
         .map(|end| end["id"].clone())
         .collect();
     assert_eq!(ended, [2, 1], "events come as calls end");
-    assert_eq!(place.provider.received()[1].results(), ["first", "second"]);
+    let received = place.provider.received();
+    assert_eq!(received[1].results(), ["first", "second"]);
 }
 
 #[test]
