@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::action::{Action, Now};
+use super::action::{Action, LogEntry, Now};
 use super::compact;
 use super::event::RequestId;
 use super::instructions;
@@ -33,9 +33,9 @@ pub struct Conversation {
     pub held: VecDeque<String>,
     /// Directories whose AGENTS.md has been looked at.
     pub instructed: BTreeSet<PathBuf>,
-    /// The number of the next tool call. Never reset, so a late event cannot hit a new row.
     /// What the provider counted, and how many messages that was.
     measured: Option<(usize, u64)>,
+    /// The number of the next tool call. Never reset, so a late event cannot hit a new row.
     next_call: u64,
     next_job: u64,
     log: Queue,
@@ -45,7 +45,7 @@ pub struct Conversation {
 #[derive(Debug, Default)]
 struct Queue {
     head: Option<String>,
-    waiting: Vec<Record>,
+    waiting: Vec<LogEntry>,
     in_flight: bool,
     failing: bool,
     path: Option<PathBuf>,
@@ -201,9 +201,11 @@ impl Conversation {
     }
 
     /// Logs a failure beside the conversation.
-    pub fn commit_failure(&self, details: Value, fx: &mut Effects<'_>) {
+    pub fn commit_failure(&mut self, details: Value, fx: &mut Effects<'_>) {
         if self.spec.saves() {
-            fx.push(Action::AppendFailure(self.log.head.clone(), details));
+            let parent = self.log.head.clone();
+            self.log.waiting.push(LogEntry::Failure { parent, details });
+            self.write(fx);
         }
     }
 
@@ -242,7 +244,7 @@ impl Conversation {
     }
 
     fn append(&mut self, record: Record, fx: &mut Effects<'_>) {
-        self.log.waiting.push(record);
+        self.log.waiting.push(LogEntry::Record(record));
         self.write(fx);
     }
 

@@ -123,7 +123,6 @@ impl Table {
                 format!("instructions {}", directories.len())
             }
             Action::Append(records) => format!("log {}", records.len()),
-            Action::AppendFailure(..) => "log failure".into(),
             Action::SetTimer(Topic::LogFlush, _) | Action::ClearTimer(_) | Action::EndLane => {
                 return None;
             }

@@ -3,6 +3,8 @@
 pub mod place;
 pub mod provider;
 pub mod strict;
+pub mod wait;
 
 pub use place::{Place, Run, Running};
 pub use provider::{Provider, Received, Step, call, call_raw, fails, say};
+pub use wait::{gone, pid_in, until};

@@ -4,9 +4,9 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -145,7 +145,21 @@ impl Place {
 
     /// A run of e in the workspace, with nothing on standard input.
     pub fn e(&self) -> Builder {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_e"));
+        self.program(env!("CARGO_BIN_EXE_e"))
+    }
+
+    /// A script for `sh` in the workspace, in which `$E` is e and `$M` names the model.
+    pub fn sh(&self, script: &str) -> Builder {
+        self.program("/bin/sh")
+            .args(["-c", script])
+            .env("E", env!("CARGO_BIN_EXE_e"))
+            .env("M", "mock/test")
+    }
+
+    fn program(&self, name: &str) -> Builder {
+        let mut command = Command::new(name);
+        // A group of its own, so that nothing of it outlives the test.
+        command.process_group(0);
         command
             .current_dir(&self.workspace)
             .env_clear()
@@ -194,6 +208,12 @@ impl Builder {
     /// Removes a variable.
     pub fn without(mut self, name: &str) -> Self {
         self.command.env_remove(name);
+        self
+    }
+
+    /// Starts from an empty environment.
+    pub fn without_all(mut self) -> Self {
+        self.command.env_clear();
         self
     }
 
@@ -249,13 +269,16 @@ impl Builder {
             }
         };
         let mut child = self.command.spawn().expect("e starts");
-        if let (Some(bytes), Some(mut stdin)) = (bytes, child.stdin.take()) {
-            std::thread::spawn(move || stdin.write_all(&bytes));
+        let mut stdin = child.stdin.take();
+        if let Some(bytes) = bytes {
+            let stdin = stdin.take();
+            std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&bytes)));
         }
         let stdout = child.stdout.take().map(Watched::read).unwrap_or_default();
         let stderr = child.stderr.take().map(Watched::read).unwrap_or_default();
         Running {
             child,
+            _stdin: stdin,
             stdout,
             stderr,
             started: Instant::now(),
@@ -327,6 +350,8 @@ impl Watched {
 /// A run on its way. Dropping it kills it.
 pub struct Running {
     child: Child,
+    /// The other end of a pipe that nobody writes to, open as long as this.
+    _stdin: Option<ChildStdin>,
     /// Standard output as it comes.
     pub stdout: Watched,
     /// Standard error as it comes.
@@ -395,7 +420,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        if std::thread::panicking() || self.is_running() {
+            let group = format!("-{}", self.pid());
+            let _ = Command::new("kill")
+                .args(["-KILL", "--", &group])
+                .stderr(Stdio::null())
+                .status();
+        }
         let _ = self.child.wait();
     }
 }

@@ -217,7 +217,11 @@ impl Received {
 fn flat(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(flat).collect::<Vec<_>>().join("\n"),
+        Value::Array(parts) => {
+            let texts: Vec<String> = parts.iter().map(flat).collect();
+            let said = texts.into_iter().filter(|text| !text.is_empty());
+            said.collect::<Vec<_>>().join("\n")
+        }
         Value::Object(part) => part
             .get("text")
             .or(part.get("content"))
@@ -243,6 +247,7 @@ struct Shared {
 struct State {
     steps: Vec<Step>,
     received: Vec<Received>,
+    connections: usize,
     hangups: usize,
     problems: Vec<String>,
 }
@@ -257,6 +262,7 @@ impl Provider {
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
                 let shared = served.clone();
+                shared.state.lock().expect("the lock").connections += 1;
                 std::thread::spawn(move || serve(connection, &shared));
             }
         });
@@ -281,6 +287,11 @@ impl Provider {
     /// All requests so far.
     pub fn received(&self) -> Vec<Received> {
         self.shared.state.lock().expect("the lock").received.clone()
+    }
+
+    /// How many connections were made so far, used or not.
+    pub fn connections(&self) -> usize {
+        self.shared.state.lock().expect("the lock").connections
     }
 
     /// Waits for that many requests.
