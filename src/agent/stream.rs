@@ -366,7 +366,8 @@ impl Turn {
         };
         self.commit_partial(reply, Outcome::Failed, conversation, fx);
         if failure_is_overflow {
-            message = summarise::overhead(self.system(), conversation);
+            let overhead = summarise::overhead(self.system(), conversation);
+            message = format!("{message}; {overhead}");
         }
         if self.compaction.take().is_some() {
             message = format!("the conversation was not compacted and is unchanged: {message}");
