@@ -1,1 +1,6 @@
-//! x
+//! The command line around the runs: commands, options, slips, and scripts for shells.
+
+mod commands;
+mod completion;
+mod guides;
+mod options;

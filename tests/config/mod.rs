@@ -1,1 +1,4 @@
-//! x
+//! The files of e's home: what broken ones cost, and that reading never changes a byte.
+
+mod files;
+mod trust;

@@ -163,7 +163,16 @@ impl Place {
 
     /// A run of e in the workspace, with nothing on standard input.
     pub fn e(&self) -> Builder {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_e"));
+        self.program(env!("CARGO_BIN_EXE_e"))
+    }
+
+    /// A shell script in the same place.
+    pub fn shell(&self, script: &str) -> Builder {
+        self.program("bash").args(["-c", script])
+    }
+
+    fn program(&self, name: &str) -> Builder {
+        let mut command = Command::new(name);
         command
             .current_dir(&self.workspace)
             .env_clear()
@@ -201,6 +210,11 @@ impl Builder {
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.command.args(args);
         self
+    }
+
+    /// Adds an argument.
+    pub fn arg(self, arg: impl AsRef<OsStr>) -> Self {
+        self.args([arg])
     }
 
     /// Sets a variable.

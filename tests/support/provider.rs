@@ -188,6 +188,11 @@ pub struct Received {
 }
 
 impl Received {
+    /// The path without its query.
+    pub fn endpoint(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
     /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
@@ -378,7 +383,7 @@ fn serve(mut connection: TcpStream, shared: &Shared) {
     };
     let mut reader = BufReader::new(reader);
     while let Some(request) = read_request(&mut reader) {
-        let anthropic = request.path.ends_with("/messages");
+        let anthropic = request.endpoint().ends_with("/messages");
         let step = {
             let mut state = shared.state.lock().expect("the lock");
             let problem = if anthropic {
