@@ -156,3 +156,30 @@ fn listings_hold_no_key() {
         );
     }
 }
+
+#[test]
+fn a_file_of_keys_that_is_broken_is_not_quoted() {
+    let place = once(DIALECTS[0]);
+    for text in [
+        format!("\"{KEY}\""),
+        KEY.to_string(),
+        format!("[\"{KEY}\"]"),
+        format!("{{\"mock\": \"{KEY}\"}}"),
+        format!("{{\"mock\": {{\"key\": [\"{KEY}\"]}}}}"),
+        format!("{{\"mock\": {{\"key\": \"{KEY}\"}},}}"),
+        format!("{{\"{KEY}\": 1, }}"),
+    ] {
+        place.write_home("auth.json", &text);
+        for args in [
+            "doctor",
+            "doctor --json",
+            "auth",
+            "models",
+            "-p --json -m offline/echo hi",
+        ] {
+            let run = place.e().args(args.split(' ')).run();
+            assert!(!run.stdout.contains(KEY), "{args}: {run:?}");
+            assert!(!run.stderr.contains(KEY), "{args}: {run:?}");
+        }
+    }
+}
