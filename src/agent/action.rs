@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent};
+use super::event::{Answer, Limits, Prompt, Query, RequestId, TurnEvent};
+use super::open::Selection;
 use crate::chat::{self, ToolCall, ToolResult};
-use crate::provider::{Request, StreamEvent};
+use crate::provider::{Model, Request, StreamEvent};
 use crate::session::Record;
 use crate::tools::Identity;
 
@@ -26,8 +27,8 @@ pub enum Action {
     Emit(Option<RequestId>, TurnEvent),
     /// Answer a request of the frontend.
     Answer(RequestId, Answer),
-    /// Read what the system prompt is made of.
-    Prepare(Job),
+    /// Read what the system prompt for this model is made of.
+    Prepare(Job, Arc<Model>),
     /// Send a request to the provider.
     OpenStream(Job, Box<Request>),
     /// Close the connection of the open stream.
@@ -74,6 +75,10 @@ pub enum SessionEvent {
     Prompt(RequestId, Prompt, Limits),
     /// A frontend has something to add.
     Steer(RequestId, String),
+    /// A frontend wants another model or effort.
+    Configure(RequestId, Selection),
+    /// A frontend wants to know something.
+    Query(RequestId, Query),
     /// A frontend wants the turn to stop; without a request id the process is ending.
     Interrupt(Option<RequestId>),
     /// The system prompt is ready.

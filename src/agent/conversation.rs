@@ -12,17 +12,22 @@ use uuid::Uuid;
 
 use super::action::{Action, Now};
 use super::event::RequestId;
-use super::open::SessionSpec;
+use super::instructions;
+use super::open::{Past, Selection, SessionSpec};
 use crate::chat::Message;
-use crate::session::{Envelope, Record};
+use crate::session::{Entry, Envelope, Record};
 
 /// The lasting state of a session.
 #[derive(Debug)]
 pub struct Conversation {
     /// What the session was opened with.
     pub spec: Arc<SessionSpec>,
+    /// What answers from the next turn on.
+    pub selection: Selection,
     /// Messages in order, all of them sendable.
-    pub history: Vec<Arc<Message>>,
+    pub history: Vec<Entry>,
+    /// The display name.
+    pub name: Option<String>,
     /// Messages that wait for the running turn.
     pub held: VecDeque<String>,
     /// Directories whose AGENTS.md has been looked at.
@@ -61,17 +66,43 @@ impl Effects<'_> {
 }
 
 impl Conversation {
-    /// An empty conversation.
-    pub fn new(spec: Arc<SessionSpec>) -> Self {
+    /// A conversation that goes on from `past`, whose log is left for its writer.
+    pub fn new(spec: Arc<SessionSpec>, past: &mut Past) -> Self {
+        let path = past.log.as_ref().map(|log| log.path().to_path_buf());
+        let instructed = past
+            .entries
+            .iter()
+            .filter_map(|entry| match entry.message.as_ref() {
+                Message::User {
+                    content,
+                    internal: true,
+                    ..
+                } => instructions::directory_of(content),
+                _ => None,
+            });
         Self {
+            selection: spec.selection.clone(),
+            instructed: instructed.collect(),
             spec,
-            history: Vec::new(),
+            history: std::mem::take(&mut past.entries),
+            name: past.name.take(),
             held: VecDeque::new(),
-            instructed: BTreeSet::new(),
             next_call: 1,
             next_job: 1,
-            log: Queue::default(),
+            log: Queue {
+                head: past.head.take(),
+                path,
+                ..Queue::default()
+            },
         }
+    }
+
+    /// The messages alone.
+    pub fn messages(&self) -> Vec<Arc<Message>> {
+        self.history
+            .iter()
+            .map(|entry| entry.message.clone())
+            .collect()
     }
 
     /// A number for a tool call.
@@ -89,23 +120,29 @@ impl Conversation {
     /// Appends a message to the history and to the log.
     pub fn commit(&mut self, message: Message, response: Option<Envelope>, fx: &mut Effects<'_>) {
         let message = Arc::new(message);
-        self.history.push(message.clone());
-        if !self.spec.saves() {
-            return;
+        let id = self.spec.saves().then(|| Uuid::now_v7().to_string());
+        self.history.push(Entry {
+            id: id.clone(),
+            message: message.clone(),
+        });
+        if let Some(id) = id {
+            let is_first = self.log.head.is_none();
+            let parent = self.log.head.replace(id.clone());
+            let timestamp = fx.now.wall_ms;
+            self.append(
+                Record::Message {
+                    id,
+                    parent,
+                    timestamp,
+                    message,
+                    response,
+                },
+                fx,
+            );
+            if let Some(name) = self.name.clone().filter(|_| is_first) {
+                self.append(Record::Name(name), fx);
+            }
         }
-        let id = Uuid::now_v7().to_string();
-        let parent = self.log.head.replace(id.clone());
-        let timestamp = fx.now.wall_ms;
-        self.append(
-            Record::Message {
-                id,
-                parent,
-                timestamp,
-                message,
-                response,
-            },
-            fx,
-        );
     }
 
     /// Logs a response that left no message.
@@ -139,6 +176,11 @@ impl Conversation {
         error
             .filter(|_| first)
             .map(|error| format!("history is in memory only for now: {error}"))
+    }
+
+    /// The newest node of the log.
+    pub fn head(&self) -> Option<&str> {
+        self.log.head.as_deref()
     }
 
     /// Whether everything that can be written has been.

@@ -118,13 +118,13 @@ impl Turn {
             reply.heard = heard;
             match event {
                 StreamEvent::Opened { request_id, .. } => reply.request_id = request_id,
-                StreamEvent::Text(delta) => {
-                    reply.text.push_str(&delta);
-                    self.emit(TurnEvent::Text(delta), fx);
+                StreamEvent::Text(deltas) => {
+                    reply.text.push_str(deltas.text());
+                    self.emit(TurnEvent::Text(deltas), fx);
                 }
-                StreamEvent::Reasoning(delta) => {
+                StreamEvent::Reasoning(deltas) => {
                     reply.reasoned = true;
-                    self.emit(TurnEvent::Reasoning(delta), fx);
+                    self.emit(TurnEvent::Reasoning(deltas), fx);
                 }
                 StreamEvent::CallProgress(bytes) => reply.argument_bytes += bytes,
                 StreamEvent::Call(call) => {
@@ -311,7 +311,7 @@ impl Turn {
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) {
-        let spec = conversation.spec.clone();
+        let model = conversation.selection.model.clone();
         let (settled_tools, failed_tools) = self.report.settled();
         let message = error_text(
             &failure,
@@ -321,8 +321,8 @@ impl Turn {
             fx.now.wall_ms,
         );
         let details = Details {
-            provider: spec.model.provider.clone(),
-            model: spec.model.id.clone(),
+            provider: model.provider.clone(),
+            model: model.id.clone(),
             timestamp_ms: fx.now.wall_ms,
             attempt_elapsed_ms: fx.now.instant.duration_since(reply.sent).as_millis() as u64,
             step: self.step,
@@ -387,7 +387,7 @@ impl Turn {
         if let Some(usage) = reply.usage {
             self.emit(TurnEvent::Usage(usage), fx);
         }
-        let model = &conversation.spec.model;
+        let model = &conversation.selection.model;
         let envelope = Envelope {
             id: Uuid::now_v7().to_string(),
             timestamp: fx.now.wall_ms,

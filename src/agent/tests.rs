@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::action::{Action, Now, SessionEvent, Topic};
 use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent, TurnResult};
-use super::open::SessionSpec;
+use super::open::{Past, SessionSpec};
 use super::session::Session;
 use crate::chat::{Message, Outcome, Pricing, ToolCall, ToolResult, Usage};
 use crate::provider::{Cause, Failure, Finish, Model, Stage, StreamEvent};
@@ -32,7 +32,7 @@ impl Table {
             congested: false,
         };
         Self {
-            session: Session::new(Arc::new(spec)),
+            session: Session::new(Arc::new(spec), &mut Past::default()),
             now,
             job: 0,
             sent: Vec::new(),
@@ -102,7 +102,7 @@ impl Table {
             }
             Action::Answer(RequestId(id), Answer::Done) => format!("answer {id}"),
             Action::Answer(RequestId(id), _) => format!("refuse {id}"),
-            Action::Prepare(job) => {
+            Action::Prepare(job, _) => {
                 self.job = job;
                 "prepare".into()
             }
@@ -168,8 +168,8 @@ impl Table {
 fn show_event(event: TurnEvent) -> String {
     match event {
         TurnEvent::TurnStart => "turn_start".into(),
-        TurnEvent::Text(text) => format!("text {text}"),
-        TurnEvent::Reasoning(text) => format!("reasoning {text}"),
+        TurnEvent::Text(text) => format!("text {}", text.text()),
+        TurnEvent::Reasoning(text) => format!("reasoning {}", text.text()),
         TurnEvent::ToolBatch(calls) => format!("batch {}", calls.len()),
         TurnEvent::ToolStart(id) => format!("start {id}"),
         TurnEvent::ToolOutput { id, .. } => format!("output {id}"),
@@ -515,9 +515,9 @@ fn limits_stop_a_turn_like_an_interrupt() {
             cache_write_5m: None,
             cache_write_1h: None,
         };
-        spec.model = Arc::new(Model {
+        spec.selection.model = Arc::new(Model {
             pricing: Some(pricing),
-            ..(*spec.model).clone()
+            ..(*spec.selection.model).clone()
         });
     };
     let mut table = Table::asking(

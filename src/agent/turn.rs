@@ -88,8 +88,8 @@ impl Turn {
             request,
             limits,
             report: Report::new(
-                spec.model.slug(),
-                spec.effort.clone(),
+                conversation.selection.model.slug(),
+                conversation.selection.effort.clone(),
                 spec.warnings.clone(),
             ),
             step: 0,
@@ -112,11 +112,12 @@ impl Turn {
         }
         let job = conversation.job();
         turn.phase = Phase::Preparing(job);
-        fx.push(Action::Prepare(job));
+        fx.push(Action::Prepare(job, conversation.selection.model.clone()));
         turn
     }
 
-    /// Takes one event. Prompts and steers are the session's business and never arrive here.
+    /// Takes one event. Other requests than interrupts are the session's business and never arrive
+    /// here.
     pub fn step(
         &mut self,
         event: SessionEvent,
@@ -124,7 +125,10 @@ impl Turn {
         fx: &mut Effects<'_>,
     ) -> Flow {
         match event {
-            SessionEvent::Prompt(..) | SessionEvent::Steer(..) => {}
+            SessionEvent::Prompt(..)
+            | SessionEvent::Steer(..)
+            | SessionEvent::Configure(..)
+            | SessionEvent::Query(..) => {}
             SessionEvent::Interrupt(from) => {
                 self.interrupters.extend(from);
                 self.stop(Stop::Interrupted, conversation, fx);
@@ -174,6 +178,11 @@ impl Turn {
         }
     }
 
+    /// Whether it only winds down: nothing that is said to it now is heard.
+    pub fn is_stopping(&self) -> bool {
+        self.stop.is_some() || matches!(self.phase, Phase::Finishing { .. })
+    }
+
     /// Tells the frontend, and takes the event into the result.
     pub(super) fn emit(&mut self, event: TurnEvent, fx: &mut Effects<'_>) {
         self.report.observe(&event);
@@ -203,14 +212,14 @@ impl Turn {
 
     /// Sends the history as it stands. Also how a retry is made.
     pub(super) fn send_request(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
-        let spec = &conversation.spec;
+        let (spec, selection) = (&conversation.spec, &conversation.selection);
         let request = Request {
-            model: spec.model.clone(),
-            key: spec.key.clone(),
+            model: selection.model.clone(),
+            key: selection.key.clone(),
             system: self.system.clone(),
-            messages: conversation.history.clone(),
-            effort: spec.effort.clone(),
-            tools: spec.tools.advertised(&spec.model),
+            messages: conversation.messages(),
+            effort: selection.effort.clone(),
+            tools: spec.tools.advertised(&selection.model),
             session_id: spec.id.clone(),
         };
         let silence = Duration::from_secs(spec.settings.stall_seconds);
@@ -294,7 +303,7 @@ impl Turn {
         self.emit(TurnEvent::TurnEnd { aborted }, fx);
         let empty = Report::new(String::new(), None, Vec::new());
         let report = std::mem::replace(&mut self.report, empty);
-        let pricing = conversation.spec.model.pricing.as_ref();
+        let pricing = conversation.selection.model.pricing.as_ref();
         let result = report.finish(pricing, conversation.log_path());
         fx.push(Action::Answer(self.request, Answer::Turn(Box::new(result))));
         for request in self.interrupters.drain(..) {
@@ -438,7 +447,10 @@ impl Turn {
                 "the limit of {steps} steps was reached (--max-steps)"
             )));
         }
-        let (limit, pricing) = self.limits.cost_usd.zip(conversation.spec.model.pricing)?;
+        let (limit, pricing) = self
+            .limits
+            .cost_usd
+            .zip(conversation.selection.model.pricing)?;
         let cost = self.report.usage().cost(&pricing);
         (cost >= limit)
             .then(|| Stop::Limit(format!("the limit of {limit} USD was reached (--max-cost)")))

@@ -19,8 +19,8 @@ pub use options::PrintOptions;
 
 use self::output::{Form, Printer};
 use crate::agent::{
-    Answer, Choice, Core, Input, Limits, Output, Process, Prompt, RequestId, SessionKey, Toolset,
-    TurnResult, read_images,
+    Answer, Choice, Core, Input, Limits, Output, Past, Process, Prompt, RequestId, SessionKey,
+    Toolset, TurnResult, read_images,
 };
 use crate::error::{Error, Result};
 use crate::sys::signal::Signal;
@@ -99,11 +99,11 @@ fn prepare(
     let opened = process.open(choice, warnings);
     warnings.iter().for_each(|warning| output::warn(warning));
     let spec = opened?;
-    let images = read_images(&options.images, &spec.model)?;
-    if options.limits.cost_usd.is_some() && spec.model.pricing.is_none() {
+    let images = read_images(&options.images, &spec.selection.model)?;
+    if options.limits.cost_usd.is_some() && spec.selection.model.pricing.is_none() {
         let message = format!(
             "`--max-cost` needs prices, and `{}` has none",
-            spec.model.slug()
+            spec.selection.model.slug()
         );
         return Err(Error::usage(message).remedy("add `pricing` to models.json"));
     }
@@ -129,7 +129,10 @@ fn prepare(
         prompt: Prompt { text, images },
         limits,
     };
-    for input in [Input::Open(SESSION, Arc::new(spec)), prompt] {
+    for input in [
+        Input::Open(SESSION, Arc::new(spec), Past::default()),
+        prompt,
+    ] {
         core.input
             .send(input)
             .map_err(|_| Error::failed("the core did not start"))?;
@@ -161,7 +164,7 @@ fn follow(core: Core, printer: &mut Printer) -> u8 {
             }
         }
         if core.output.is_empty() {
-            printer.flush();
+            printer.send();
         }
         if printer.is_broken() && !gone.swap(true, Ordering::AcqRel) {
             let _ = core.input.send(Input::Interrupt {
@@ -180,7 +183,10 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
     let result = match answer {
         Answer::Turn(result) => *result,
         Answer::Refused(why) => failed_result(&why),
-        Answer::Done => TurnResult::default(),
+        // A prompt has no other answer.
+        Answer::Done | Answer::Info(_) | Answer::Messages(_) | Answer::Forked(_) => {
+            TurnResult::default()
+        }
     };
     let stopped_reader = reader_gone && result.aborted;
     if result.aborted && result.error.is_none() && !stopped_reader {

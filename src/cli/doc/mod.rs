@@ -8,8 +8,11 @@ pub use help::help;
 
 use crate::error::{Error, Result};
 
+/// Prints a text.
+type Print = fn() -> String;
+
 /// The texts that packagers have `e --generate` print, by name.
-const GENERATED: &[(&str, fn() -> String)] = &[
+const GENERATED: &[(&str, Print)] = &[
     ("man", man::command),
     ("man-settings", man::settings),
     ("complete-bash", complete::bash),
