@@ -157,7 +157,7 @@ impl Store {
     fn load(&self, path: &Path) -> Result<Option<Map<String, Value>>, Broken> {
         let bytes = match read_file(path) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if sys::fs::is_missing(&error) => return Ok(None),
             Err(error) => return Err(Broken::Unreadable(io_text(&error))),
         };
         let map = parse_object(&bytes).map_err(Broken::Invalid)?;

@@ -18,6 +18,7 @@ use crossbeam_channel::Receiver;
 pub use options::PrintOptions;
 
 use self::output::{Form, Printer};
+use self::stdin::Stopped;
 use crate::agent::{
     Answer, Choice, Core, Input, Limits, Output, Past, Process, Prompt, RequestId, SessionKey,
     Toolset, TurnResult, read_images,
@@ -42,7 +43,7 @@ pub fn run(options: PrintOptions, process: Process, cwd: PathBuf) -> u8 {
     let mut warnings = Vec::new();
     match prepare(&options, &process, cwd, started, &mut warnings) {
         Ok(Start::Turn(core)) => follow(core, &mut printer),
-        Ok(Start::Signalled(signal)) => signal.status(),
+        Ok(Start::Stopped(why)) => stopped(why, &mut printer),
         Err(error) => refuse(&error, warnings, &mut printer),
     }
 }
@@ -62,14 +63,34 @@ fn refuse(error: &Error, warnings: Vec<String>, printer: &mut Printer) -> u8 {
     error.status()
 }
 
+/// Reports a run that was stopped before there was a turn.
+fn stopped(why: Stopped, printer: &mut Printer) -> u8 {
+    let (error, status) = match why {
+        Stopped::Signal(signal) => (None, signal.status()),
+        Stopped::TimeLimit => {
+            let error = "the limit of --max-seconds was reached while waiting for standard input";
+            (Some(error.to_string()), 1)
+        }
+    };
+    match &error {
+        Some(error) => printer.error(error),
+        None => printer.interrupted(None),
+    }
+    printer.finish(&TurnResult {
+        aborted: true,
+        error,
+        ..TurnResult::default()
+    });
+    status
+}
+
 fn form(json: bool) -> Form {
     if json { Form::Json } else { Form::Plain }
 }
 
 enum Start {
     Turn(Core),
-    /// A signal came before there was a turn to stop.
-    Signalled(Signal),
+    Stopped(Stopped),
 }
 
 fn prepare(
@@ -113,7 +134,7 @@ fn prepare(
         .map(|seconds| started + Duration::from_secs(seconds));
     let text = match stdin::prompt(argument, input, &signals, deadline)? {
         stdin::Prompt::Text(text) => text,
-        stdin::Prompt::Signalled(signal) => return Ok(Start::Signalled(signal)),
+        stdin::Prompt::Stopped(why) => return Ok(Start::Stopped(why)),
     };
     if text.trim().is_empty() {
         return Err(needs_a_prompt());
@@ -195,8 +216,8 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
     printer.finish(&result);
     match ended_by {
         Some(signal) => signal.status(),
-        None if stopped_reader => READER_GONE,
         None if printer.failed_to_write() => 1,
+        None if stopped_reader => READER_GONE,
         None => u8::from(result.aborted || result.error.is_some()),
     }
 }

@@ -117,7 +117,7 @@ impl Credentials {
 fn read(home: &Path, warnings: &mut Vec<String>) -> Map<String, Value> {
     let bytes = match read_bounded(&home.join("auth.json"), LIMIT) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Map::new(),
+        Err(error) if crate::sys::fs::is_missing(&error) => return Map::new(),
         Err(error) => {
             warnings.push(format!("auth.json: {}", crate::error::io_text(&error)));
             return Map::new();

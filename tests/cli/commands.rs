@@ -283,9 +283,9 @@ fn a_reader_that_leaves_is_no_failure() {
     let place = Place::new();
     let e = env!("CARGO_BIN_EXE_e");
     let script = format!("set -o pipefail; '{e}' doctor --json | head -c 1; '{e}' --help | true");
-    place.shell(&script).run().ends_with(0);
+    place.bash(&script).run().ends_with(0);
     let run = place
-        .shell(&format!("'{e}' help > /dev/full"))
+        .bash(&format!("'{e}' help > /dev/full"))
         .run()
         .ends_with(1);
     assert!(run.stderr.contains("no space left"), "{run:?}");

@@ -14,7 +14,7 @@ fn offers(place: &Place, words: &[&str]) -> Vec<String> {
         "{script}\nCOMP_WORDS=(\"$@\")\nCOMP_CWORD=$(($# - 1))\n_e\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
     );
     let run = place
-        .shell(&script)
+        .bash(&script)
         .arg("bash")
         .args(words)
         .run()

@@ -305,7 +305,7 @@ fn what_e_creates_is_private_under_any_umask() {
     let place = Place::new();
     let home = place.root().join("fresh");
     let script = format!("umask 000; exec '{}' trust .", env!("CARGO_BIN_EXE_e"));
-    let run = place.shell(&script).env("E_HOME", &home).run();
+    let run = place.bash(&script).env("E_HOME", &home).run();
     run.ends_with(0);
     let mode =
         |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;

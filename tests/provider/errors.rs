@@ -29,12 +29,6 @@ fn every_status_has_its_class() {
         ),
         (504, "\u{0}\u{1b}[2J binary".into(), "provider_unavailable"),
         (529, plain("Overloaded"), "provider_unavailable"),
-        (413, String::new(), "context_overflow"),
-        (
-            400,
-            plain("prompt is too long: 9 tokens"),
-            "context_overflow",
-        ),
         (400, plain("no such parameter"), "rejected"),
         (400, "not json at all".into(), "rejected"),
         (404, plain("no such model"), "rejected"),
@@ -135,7 +129,7 @@ fn the_request_id_and_the_code_are_kept_for_support() {
 
 #[test]
 fn a_class_that_cannot_pass_is_not_tried_again() {
-    for status in [400, 401, 402, 403, 404, 413, 422] {
+    for status in [400, 401, 402, 403, 404, 422] {
         let place = Place::new();
         place.provider.script([fails(status)]);
         let details = failure(&place.json(&["hi"]).run());
@@ -153,4 +147,19 @@ fn a_huge_error_body_is_bounded() {
     let run = place.json(&["hi"]).run().ends_with(1);
     assert!(run.stdout.len() < 16_000, "{}", run.stdout.len());
     assert!(run.stderr.len() < 1_000, "{}", run.stderr.len());
+}
+
+#[test]
+fn a_request_that_is_too_large_ends_in_an_error_that_says_so() {
+    for api in DIALECTS {
+        for (status, text) in [(413, "no"), (400, "prompt is too long: 9 tokens")] {
+            let place = once(api);
+            let body = json!({"error": {"message": text}}).to_string();
+            let steps = (0..9).map(|_| fails(status).body(body.as_str()));
+            place.provider.script(steps);
+            let run = place.json(&["hi"]).run().ends_with(1);
+            assert!(run.stderr.contains("does not fit"), "{run:?}");
+            assert!(place.provider.received().len() <= 3);
+        }
+    }
 }

@@ -64,7 +64,8 @@ fn a_base_url_that_is_none_is_said() {
 #[test]
 fn silence_ends_in_a_failure_whatever_keeps_the_line_warm() {
     // The shortest limit is ten seconds, so all cases wait side by side.
-    let cases: [(&str, Option<&[u8]>, &[u8]); 5] = [
+    type Case = (&'static str, Option<&'static [u8]>, &'static [u8]);
+    let cases: [Case; 5] = [
         (DIALECTS[0], None, b""),
         (DIALECTS[0], Some(HEAD), b""),
         (DIALECTS[0], Some(HEAD), b": ping\n\n"),

@@ -4,9 +4,9 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -166,13 +166,23 @@ impl Place {
         self.program(env!("CARGO_BIN_EXE_e"))
     }
 
-    /// A shell script in the same place.
-    pub fn shell(&self, script: &str) -> Builder {
+    /// A script for bash in the workspace.
+    pub fn bash(&self, script: &str) -> Builder {
         self.program("bash").args(["-c", script])
+    }
+
+    /// A script for `sh` in the workspace, in which `$E` is e and `$M` names the model.
+    pub fn sh(&self, script: &str) -> Builder {
+        self.program("/bin/sh")
+            .args(["-c", script])
+            .env("E", env!("CARGO_BIN_EXE_e"))
+            .env("M", "mock/test")
     }
 
     fn program(&self, name: &str) -> Builder {
         let mut command = Command::new(name);
+        // A group of its own, so that nothing of it outlives the test.
+        command.process_group(0);
         command
             .current_dir(&self.workspace)
             .env_clear()
@@ -229,6 +239,12 @@ impl Builder {
         self
     }
 
+    /// Starts from an empty environment.
+    pub fn without_all(mut self) -> Self {
+        self.command.env_clear();
+        self
+    }
+
     /// Runs in another directory.
     pub fn in_dir(mut self, path: impl AsRef<Path>) -> Self {
         self.command.current_dir(path);
@@ -281,13 +297,16 @@ impl Builder {
             }
         };
         let mut child = self.command.spawn().expect("e starts");
-        if let (Some(bytes), Some(mut stdin)) = (bytes, child.stdin.take()) {
-            std::thread::spawn(move || stdin.write_all(&bytes));
+        let mut stdin = child.stdin.take();
+        if let Some(bytes) = bytes {
+            let stdin = stdin.take();
+            std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&bytes)));
         }
         let stdout = child.stdout.take().map(Watched::read).unwrap_or_default();
         let stderr = child.stderr.take().map(Watched::read).unwrap_or_default();
         Running {
             child,
+            _stdin: stdin,
             stdout,
             stderr,
             started: Instant::now(),
@@ -359,6 +378,8 @@ impl Watched {
 /// A run on its way. Dropping it kills it.
 pub struct Running {
     child: Child,
+    /// The other end of a pipe that nobody writes to, open as long as this.
+    _stdin: Option<ChildStdin>,
     /// Standard output as it comes.
     pub stdout: Watched,
     /// Standard error as it comes.
@@ -427,7 +448,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        if std::thread::panicking() || self.is_running() {
+            let group = format!("-{}", self.pid());
+            let _ = Command::new("kill")
+                .args(["-KILL", "--", &group])
+                .stderr(Stdio::null())
+                .status();
+        }
         let _ = self.child.wait();
     }
 }

@@ -259,7 +259,11 @@ impl Received {
 fn flat(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(flat).collect::<Vec<_>>().join("\n"),
+        Value::Array(parts) => {
+            let texts: Vec<String> = parts.iter().map(flat).collect();
+            let said = texts.into_iter().filter(|text| !text.is_empty());
+            said.collect::<Vec<_>>().join("\n")
+        }
         Value::Object(part) => part
             .get("text")
             .or(part.get("content"))
@@ -327,7 +331,7 @@ impl Provider {
         self.shared.state.lock().expect("the lock").received.clone()
     }
 
-    /// How often somebody connected.
+    /// How many connections were made so far, used or not.
     pub fn connections(&self) -> usize {
         self.shared.state.lock().expect("the lock").connections
     }

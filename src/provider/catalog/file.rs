@@ -124,7 +124,7 @@ pub(super) fn read(
     let mut warn = |text: String| warnings.push(format!("models.json: {text}"));
     let bytes = match read_bounded(&home.join("models.json"), LIMIT) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) if crate::sys::fs::is_missing(&error) => return Vec::new(),
         Err(error) => {
             warn(crate::error::io_text(&error));
             return Vec::new();
