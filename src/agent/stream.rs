@@ -486,8 +486,11 @@ impl Turn {
             self.emit(TurnEvent::Warning(warning), fx);
         }
         if malformed > 0 {
-            let frames = if malformed == 1 { "frame" } else { "frames" };
-            let warning = format!("{malformed} malformed {frames} of the reply were skipped");
+            let (frames, were) = match malformed {
+                1 => ("frame", "was"),
+                _ => ("frames", "were"),
+            };
+            let warning = format!("{malformed} malformed {frames} of the reply {were} skipped");
             self.emit(TurnEvent::Warning(warning), fx);
         }
     }
