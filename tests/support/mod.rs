@@ -6,5 +6,5 @@ pub mod strict;
 pub mod wait;
 
 pub use place::{Place, Run, Running};
-pub use provider::{Provider, Received, Step, call, call_raw, fails, say};
+pub use provider::{Provider, Step, call, call_raw, fails, say};
 pub use wait::{gone, pid_in, until};
