@@ -87,6 +87,8 @@ pub enum SessionEvent {
     Prompt(RequestId, Prompt, Limits),
     /// A frontend has something to add.
     Steer(RequestId, String),
+    /// A frontend wants the older messages summarised.
+    Compact(RequestId, Option<String>),
     /// A frontend wants another model or effort.
     Configure(RequestId, Selection),
     /// A frontend wants to know something.

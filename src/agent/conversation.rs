@@ -11,6 +11,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::action::{Action, LogEntry, Now};
+use super::compact;
 use super::event::RequestId;
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
@@ -32,6 +33,8 @@ pub struct Conversation {
     pub held: VecDeque<String>,
     /// Directories whose AGENTS.md has been looked at.
     pub instructed: BTreeSet<PathBuf>,
+    /// What the provider counted, and how many messages that was.
+    measured: Option<(usize, u64)>,
     /// The number of the next tool call. Never reset, so a late event cannot hit a new row.
     next_call: u64,
     next_job: u64,
@@ -87,6 +90,7 @@ impl Conversation {
             history: std::mem::take(&mut past.entries),
             name: past.name.take(),
             held: VecDeque::new(),
+            measured: None,
             next_call: 1,
             next_job: 1,
             log: Queue {
@@ -143,6 +147,50 @@ impl Conversation {
                 self.append(Record::Name(name), fx);
             }
         }
+    }
+
+    /// Puts a compacted history in the place of the old one; the log gets one record of it.
+    pub fn replace(&mut self, history: Vec<Entry>, record: Record, fx: &mut Effects<'_>) {
+        self.history = history;
+        self.measured = None;
+        if let (
+            true,
+            Record::Compact {
+                id,
+                timestamp,
+                summary,
+                first_kept,
+                response,
+                ..
+            },
+        ) = (self.spec.saves(), record)
+        {
+            let parent = self.log.head.replace(id.clone());
+            let record = Record::Compact {
+                id,
+                parent,
+                timestamp,
+                summary,
+                first_kept,
+                response,
+            };
+            self.append(record, fx);
+        }
+    }
+
+    /// The provider counted the history as it stands now.
+    pub fn measure(&mut self, tokens: u64) {
+        self.measured = Some((self.history.len(), tokens));
+    }
+
+    /// How many tokens the next request is about: as measured, plus estimates of what came since.
+    pub fn context_tokens(&self, system: &str) -> u64 {
+        let (counted, tokens) = self.measured.unwrap_or((0, compact::estimate_text(system)));
+        let since = self.history[counted..].iter();
+        tokens
+            + since
+                .map(|entry| compact::estimate(&entry.message))
+                .sum::<u64>()
     }
 
     /// Logs a response that left no message.

@@ -181,6 +181,13 @@ impl Runtime {
             Input::Interrupt { session, request } => {
                 self.request(session, request, SessionEvent::Interrupt(Some(request)));
             }
+            Input::Compact {
+                session,
+                request,
+                focus,
+            } => {
+                self.request(session, request, SessionEvent::Compact(request, focus));
+            }
             Input::Configure {
                 session,
                 request,
