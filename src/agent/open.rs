@@ -101,10 +101,12 @@ pub struct SessionSpec {
 
 impl Process {
     /// Checks a choice. Errors have the kind of a usage problem where the caller named something
-    /// that does not exist.
-    pub fn open(&self, choice: Choice) -> Result<SessionSpec> {
+    /// that does not exist. What is wrong with the configuration is added to `warnings`, also
+    /// when this fails: it is often the reason.
+    pub fn open(&self, choice: Choice, warnings: &mut Vec<String>) -> Result<SessionSpec> {
         let workspace = workspace(&choice.workspace)?;
-        let (trust, mut warnings) = Trust::load(&self.home, self.trusted.clone());
+        let (trust, more) = Trust::load(&self.home, self.trusted.clone());
+        warnings.extend(more);
         trust.check(&workspace)?;
         let (settings, more) = Settings::load(&self.home);
         warnings.extend(more);
@@ -145,7 +147,7 @@ impl Process {
             workspace,
             selection,
             settings,
-            warnings,
+            warnings: warnings.clone(),
         };
         Ok(spec)
     }

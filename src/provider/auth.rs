@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Secret;
 use super::catalog::read_bounded;
+use crate::config::store::parse_object;
 use crate::sys::Env;
 
 /// Largest `auth.json`, in bytes.
@@ -122,14 +123,8 @@ fn read(home: &Path, warnings: &mut Vec<String>) -> Map<String, Value> {
             return Map::new();
         }
     };
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    serde_json::from_slice(text).unwrap_or_else(|error| {
-        // The error's own text may quote what stands in the file.
-        warnings.push(format!(
-            "auth.json: not a JSON object (line {}, column {}) - no stored key is used",
-            error.line(),
-            error.column()
-        ));
+    parse_object(&bytes).unwrap_or_else(|problem| {
+        warnings.push(format!("auth.json: {problem} - no stored key is used"));
         Map::new()
     })
 }

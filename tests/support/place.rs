@@ -83,13 +83,26 @@ impl Place {
         if let (Value::Object(test), Value::Object(extra)) = (&mut test, extra) {
             test.extend(extra);
         }
-        let base = if api.starts_with("openai") {
-            format!("{}/v1", self.provider.url())
-        } else {
-            self.provider.url().to_string()
-        };
+        let entry = json!({"base_url": self.base(api), "models": [test]});
+        self.server(api, entry);
+    }
+
+    /// Where models.json says the scripted provider is.
+    pub fn base(&self, api: &str) -> String {
+        match api.starts_with("openai") {
+            true => format!("{}/v1", self.provider.url()),
+            false => self.provider.url().to_string(),
+        }
+    }
+
+    /// Writes models.json with this entry for the provider `mock`.
+    pub fn server(&self, api: &str, mut entry: Value) {
         let plain = json!({"id": "plain", "context_window": 64000, "image_input": false});
-        let entry = json!({"base_url": base, "api": api, "models": [test, plain]});
+        entry["api"] = api.into();
+        match entry["models"].as_array_mut() {
+            Some(models) => models.push(plain),
+            None => entry["models"] = json!(["test", plain]),
+        }
         self.write_home(
             "models.json",
             &json!({"providers": {"mock": entry}}).to_string(),
@@ -112,6 +125,11 @@ impl Place {
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
         std::fs::write(&path, bytes).expect("a file of the workspace");
         path
+    }
+
+    /// Reads a file of the home.
+    pub fn read_home(&self, name: &str) -> String {
+        std::fs::read_to_string(self.home.join(name)).expect("a file of the home")
     }
 
     /// Reads a file of the workspace.
@@ -146,6 +164,11 @@ impl Place {
     /// A run of e in the workspace, with nothing on standard input.
     pub fn e(&self) -> Builder {
         self.program(env!("CARGO_BIN_EXE_e"))
+    }
+
+    /// A script for bash in the workspace.
+    pub fn bash(&self, script: &str) -> Builder {
+        self.program("bash").args(["-c", script])
     }
 
     /// A script for `sh` in the workspace, in which `$E` is e and `$M` names the model.
@@ -197,6 +220,11 @@ impl Builder {
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.command.args(args);
         self
+    }
+
+    /// Adds an argument.
+    pub fn arg(self, arg: impl AsRef<OsStr>) -> Self {
+        self.args([arg])
     }
 
     /// Sets a variable.
