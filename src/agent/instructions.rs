@@ -71,7 +71,7 @@ pub fn nested_message(directory: &Path, text: &str) -> String {
 
 /// A file's instructions: trimmed, bounded, none when blank, unreadable or no regular file.
 pub fn read(path: &Path) -> Option<String> {
-    let file = sys::fs::open_regular(path, OpenOptions::new().read(true)).ok()?;
+    let (file, _) = sys::fs::open_regular(path, OpenOptions::new().read(true)).ok()?;
     let mut bytes = Vec::new();
     file.take(CAP as u64 + 4).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);

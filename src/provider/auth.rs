@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Secret;
-use super::catalog::read_bounded;
 use crate::sys::Env;
 
 /// Largest `auth.json`, in bytes.
@@ -114,7 +113,7 @@ impl Credentials {
 }
 
 fn read(home: &Path, warnings: &mut Vec<String>) -> Map<String, Value> {
-    let bytes = match read_bounded(&home.join("auth.json"), LIMIT) {
+    let bytes = match crate::sys::fs::read_regular(&home.join("auth.json"), LIMIT) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Map::new(),
         Err(error) => {

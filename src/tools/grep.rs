@@ -10,7 +10,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use regex::Regex;
 
 use super::args::{Args, Parameter};
-use super::files::{describe, open_regular};
+use super::files::{describe, open};
 use super::lines::{Limits, Lines, Step, Stop};
 use super::walk::{Skipped, Walk};
 use super::{Call, Runtime};
@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
 
     /// Searches one file. Trouble with it is an error when it was `asked` for by name.
     fn file(&mut self, path: &Path, asked: Option<&str>) -> Result<(), String> {
-        let file = match (open_regular(path, asked.unwrap_or_default()), asked) {
+        let file = match (open(path, asked.unwrap_or_default()), asked) {
             (Ok((file, _)), _) => file,
             (Err(error), Some(_)) => return Err(error),
             (Err(_), None) => {
@@ -412,9 +412,7 @@ mod tests {
     fn a_cancelled_search_and_a_pipe_end_at_once() {
         let bench = Bench::new();
         bench.put("f", b"needle");
-        let _ = std::process::Command::new("mkfifo")
-            .arg(bench.path("pipe"))
-            .status();
+        bench.run("bash", r#"{"command":"mkfifo pipe"}"#);
         assert_eq!(
             bench.run("grep", r#"{"pattern":"needle"}"#).summary,
             "1 match"
