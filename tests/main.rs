@@ -3,4 +3,6 @@
 mod layers;
 mod packaging;
 mod print;
+mod sessions;
 mod support;
+mod tools;

@@ -17,6 +17,8 @@ use crate::text::clip_bytes;
 pub const FILE: &str = "AGENTS.md";
 /// Most bytes of one file that the model sees.
 const CAP: usize = 32 * 1024;
+/// How many directories below the workspace are looked at: a model can name a path of any depth.
+const DEEPEST: usize = 100;
 
 /// Directories whose instructions apply to a call, outermost first: those between the workspace
 /// and the file, neither the workspace itself nor anything reached through `..`.
@@ -41,7 +43,7 @@ pub fn directories(tool: &str, arguments: &Value, workspace: &Path) -> Vec<PathB
         steps.saturating_sub(1)
     };
     let mut directory = workspace.to_path_buf();
-    let parts = inside.components().take(steps);
+    let parts = inside.components().take(steps.min(DEEPEST));
     parts
         .map(|part| {
             directory.push(part);

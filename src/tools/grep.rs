@@ -11,7 +11,7 @@ use regex::Regex;
 
 use super::args::{Args, Parameter};
 use super::files::{describe, open};
-use super::lines::{Limits, Lines, Step, Stop};
+use super::lines::{Limits, Lines, MAX_LINE, Step, Stop};
 use super::walk::{Skipped, Walk};
 use super::{Call, Runtime};
 use crate::chat::{Outcome, ToolResult};
@@ -66,11 +66,16 @@ fn grep(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, String> {
     let args = Args::of(call.arguments, PARAMETERS)?;
     let pattern = args.required_string("pattern")?;
     let shown = args
-        .string("path")?
+        .path("path")?
         .filter(|path| !path.is_empty())
         .unwrap_or(".");
     let glob = args.string("glob")?.filter(|glob| !glob.is_empty());
     let all = args.boolean("all")?;
+    if pattern.len() > MAX_LINE {
+        return Err(format!(
+            "`pattern` is too long, {MAX_LINE} bytes is the most"
+        ));
+    }
     let regex = Regex::new(pattern).map_err(|error| {
         format!(
             "`pattern` is no regular expression that works here, escape what is meant \
@@ -295,7 +300,6 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::MAX_LINE;
     use super::*;
     use crate::sys::cancel::cancel_pair;
     use crate::tools::testing::Bench;

@@ -49,7 +49,7 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
 
 fn read(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
     let args = Args::of(call.arguments, PARAMETERS).map_err(ToolResult::failed)?;
-    let shown = args.required_string("path").map_err(ToolResult::failed)?;
+    let shown = args.required_path("path").map_err(ToolResult::failed)?;
     let offset = args
         .integer("offset")
         .map_err(ToolResult::failed)?

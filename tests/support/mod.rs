@@ -4,5 +4,5 @@ pub mod place;
 pub mod provider;
 pub mod strict;
 
-pub use place::{Place, Run, Running};
-pub use provider::{Provider, Received, Step, call, call_raw, fails, say};
+pub use place::{Place, Run, Running, wait_until};
+pub use provider::{Provider, Received, Step, answer, call, call_raw, fails, say};
