@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent};
+use super::event::{Answer, Limits, Prompt, Query, RequestId, TurnEvent};
+use super::open::Selection;
 use crate::chat::{self, ToolCall, ToolResult};
-use crate::provider::{Request, StreamEvent};
+use crate::provider::{Model, Request, StreamEvent};
 use crate::session::Record;
 use crate::tools::Identity;
 
@@ -26,8 +27,8 @@ pub enum Action {
     Emit(Option<RequestId>, TurnEvent),
     /// Answer a request of the frontend.
     Answer(RequestId, Answer),
-    /// Read what the system prompt is made of.
-    Prepare(Job),
+    /// Read what the system prompt for this model is made of.
+    Prepare(Job, Arc<Model>),
     /// Send a request to the provider.
     OpenStream(Job, Box<Request>),
     /// Close the connection of the open stream.
@@ -42,14 +43,26 @@ pub enum Action {
     CancelTool(u64),
     /// Read the AGENTS.md of these directories, outermost first.
     ReadInstructions(Job, Vec<PathBuf>),
-    /// Append these records to the log, in order.
-    Append(Vec<Record>),
-    /// Append a failure to the log's sidecar, best effort.
-    AppendFailure(Option<String>, Value),
+    /// Write these to the log and its sidecar, in order.
+    Append(Vec<LogEntry>),
     /// Wake the session up at that time; replaces an earlier deadline of the topic.
     SetTimer(Topic, Instant),
     /// Forget a deadline.
     ClearTimer(Topic),
+}
+
+/// Something on its way to the disk.
+#[derive(Debug)]
+pub enum LogEntry {
+    /// A record of the log.
+    Record(Record),
+    /// A failure that happened after the record `parent`, for the sidecar, best effort.
+    Failure {
+        /// The newest record then.
+        parent: Option<String>,
+        /// What is known about it.
+        details: Value,
+    },
 }
 
 /// Every deadline a session can have.
@@ -74,6 +87,12 @@ pub enum SessionEvent {
     Prompt(RequestId, Prompt, Limits),
     /// A frontend has something to add.
     Steer(RequestId, String),
+    /// A frontend wants the older messages summarised.
+    Compact(RequestId, Option<String>),
+    /// A frontend wants another model or effort.
+    Configure(RequestId, Selection),
+    /// A frontend wants to know something.
+    Query(RequestId, Query),
     /// A frontend wants the turn to stop; without a request id the process is ending.
     Interrupt(Option<RequestId>),
     /// The system prompt is ready.

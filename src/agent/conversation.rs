@@ -10,23 +10,31 @@ use std::sync::Arc;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::action::{Action, Now};
+use super::action::{Action, LogEntry, Now};
+use super::compact;
 use super::event::RequestId;
-use super::open::SessionSpec;
+use super::instructions;
+use super::open::{Past, Selection, SessionSpec};
 use crate::chat::Message;
-use crate::session::{Envelope, Record};
+use crate::session::{Entry, Envelope, Record};
 
 /// The lasting state of a session.
 #[derive(Debug)]
 pub struct Conversation {
     /// What the session was opened with.
     pub spec: Arc<SessionSpec>,
+    /// What answers from the next turn on.
+    pub selection: Selection,
     /// Messages in order, all of them sendable.
-    pub history: Vec<Arc<Message>>,
+    pub history: Vec<Entry>,
+    /// The display name.
+    pub name: Option<String>,
     /// Messages that wait for the running turn.
     pub held: VecDeque<String>,
     /// Directories whose AGENTS.md has been looked at.
     pub instructed: BTreeSet<PathBuf>,
+    /// What the provider counted, and how many messages that was.
+    measured: Option<(usize, u64)>,
     /// The number of the next tool call. Never reset, so a late event cannot hit a new row.
     next_call: u64,
     next_job: u64,
@@ -37,7 +45,7 @@ pub struct Conversation {
 #[derive(Debug, Default)]
 struct Queue {
     head: Option<String>,
-    waiting: Vec<Record>,
+    waiting: Vec<LogEntry>,
     in_flight: bool,
     failing: bool,
     path: Option<PathBuf>,
@@ -61,17 +69,44 @@ impl Effects<'_> {
 }
 
 impl Conversation {
-    /// An empty conversation.
-    pub fn new(spec: Arc<SessionSpec>) -> Self {
+    /// A conversation that goes on from `past`, whose log is left for its writer.
+    pub fn new(spec: Arc<SessionSpec>, past: &mut Past) -> Self {
+        let path = past.log.as_ref().map(|log| log.path().to_path_buf());
+        let instructed = past
+            .entries
+            .iter()
+            .filter_map(|entry| match entry.message.as_ref() {
+                Message::User {
+                    content,
+                    internal: true,
+                    ..
+                } => instructions::directory_of(content),
+                _ => None,
+            });
         Self {
+            selection: spec.selection.clone(),
+            instructed: instructed.collect(),
             spec,
-            history: Vec::new(),
+            history: std::mem::take(&mut past.entries),
+            name: past.name.take(),
             held: VecDeque::new(),
-            instructed: BTreeSet::new(),
+            measured: None,
             next_call: 1,
             next_job: 1,
-            log: Queue::default(),
+            log: Queue {
+                head: past.head.take(),
+                path,
+                ..Queue::default()
+            },
         }
+    }
+
+    /// The messages alone.
+    pub fn messages(&self) -> Vec<Arc<Message>> {
+        self.history
+            .iter()
+            .map(|entry| entry.message.clone())
+            .collect()
     }
 
     /// A number for a tool call.
@@ -89,23 +124,73 @@ impl Conversation {
     /// Appends a message to the history and to the log.
     pub fn commit(&mut self, message: Message, response: Option<Envelope>, fx: &mut Effects<'_>) {
         let message = Arc::new(message);
-        self.history.push(message.clone());
-        if !self.spec.saves() {
-            return;
+        let id = self.spec.saves().then(|| Uuid::now_v7().to_string());
+        self.history.push(Entry {
+            id: id.clone(),
+            message: message.clone(),
+        });
+        if let Some(id) = id {
+            let is_first = self.log.head.is_none();
+            let parent = self.log.head.replace(id.clone());
+            let timestamp = fx.now.wall_ms;
+            self.append(
+                Record::Message {
+                    id,
+                    parent,
+                    timestamp,
+                    message,
+                    response,
+                },
+                fx,
+            );
+            if let Some(name) = self.name.clone().filter(|_| is_first) {
+                self.append(Record::Name(name), fx);
+            }
         }
-        let id = Uuid::now_v7().to_string();
-        let parent = self.log.head.replace(id.clone());
-        let timestamp = fx.now.wall_ms;
-        self.append(
-            Record::Message {
+    }
+
+    /// Puts a compacted history in the place of the old one; the log gets one record of it.
+    pub fn replace(&mut self, history: Vec<Entry>, record: Record, fx: &mut Effects<'_>) {
+        self.history = history;
+        self.measured = None;
+        if let (
+            true,
+            Record::Compact {
+                id,
+                timestamp,
+                summary,
+                first_kept,
+                response,
+                ..
+            },
+        ) = (self.spec.saves(), record)
+        {
+            let parent = self.log.head.replace(id.clone());
+            let record = Record::Compact {
                 id,
                 parent,
                 timestamp,
-                message,
+                summary,
+                first_kept,
                 response,
-            },
-            fx,
-        );
+            };
+            self.append(record, fx);
+        }
+    }
+
+    /// The provider counted the history as it stands now.
+    pub fn measure(&mut self, tokens: u64) {
+        self.measured = Some((self.history.len(), tokens));
+    }
+
+    /// How many tokens the next request is about: as measured, plus estimates of what came since.
+    pub fn context_tokens(&self, system: &str) -> u64 {
+        let (counted, tokens) = self.measured.unwrap_or((0, compact::estimate_text(system)));
+        let since = self.history[counted..].iter();
+        tokens
+            + since
+                .map(|entry| compact::estimate(&entry.message))
+                .sum::<u64>()
     }
 
     /// Logs a response that left no message.
@@ -116,9 +201,11 @@ impl Conversation {
     }
 
     /// Logs a failure beside the conversation.
-    pub fn commit_failure(&self, details: Value, fx: &mut Effects<'_>) {
+    pub fn commit_failure(&mut self, details: Value, fx: &mut Effects<'_>) {
         if self.spec.saves() {
-            fx.push(Action::AppendFailure(self.log.head.clone(), details));
+            let parent = self.log.head.clone();
+            self.log.waiting.push(LogEntry::Failure { parent, details });
+            self.write(fx);
         }
     }
 
@@ -141,6 +228,11 @@ impl Conversation {
             .map(|error| format!("history is in memory only for now: {error}"))
     }
 
+    /// The newest node of the log.
+    pub fn head(&self) -> Option<&str> {
+        self.log.head.as_deref()
+    }
+
     /// Whether everything that can be written has been.
     pub fn log_settled(&self) -> bool {
         !self.log.in_flight && self.log.waiting.is_empty()
@@ -152,7 +244,7 @@ impl Conversation {
     }
 
     fn append(&mut self, record: Record, fx: &mut Effects<'_>) {
-        self.log.waiting.push(record);
+        self.log.waiting.push(LogEntry::Record(record));
         self.write(fx);
     }
 

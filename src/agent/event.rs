@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::details::Details;
-use super::open::SessionSpec;
-use crate::chat::{self, Image, Outcome, Usage};
+use super::open::{Past, Selection, SessionSpec};
+use crate::chat::{self, Deltas, Image, Message, Outcome, Usage};
 
 /// Names a session inside the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ pub struct RequestId(pub u64);
 #[derive(Debug)]
 pub enum Input {
     /// Start a session under a key that the frontend picked and never used before.
-    Open(SessionKey, Arc<SessionSpec>),
+    Open(SessionKey, Arc<SessionSpec>, Past),
     /// Run a turn. Answered by [`Answer::Turn`] when it ends.
     Prompt {
         /// The session.
@@ -52,8 +52,77 @@ pub enum Input {
         /// Answered when the session is idle.
         request: RequestId,
     },
+    /// Put a summary in the place of the older messages. Answered by [`Answer::Turn`].
+    Compact {
+        /// The session.
+        session: SessionKey,
+        /// Answered when it is done.
+        request: RequestId,
+        /// What the summary should pay most attention to.
+        focus: Option<String>,
+    },
+    /// Use another model or effort from the next turn on. Refused while a turn runs.
+    Configure {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// What answers from now on.
+        selection: Selection,
+    },
+    /// Tell something about a session. Answered at once.
+    Query {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// What.
+        query: Query,
+    },
+    /// Start a session that has this one's history. Refused while a turn runs.
+    Fork {
+        /// The session.
+        session: SessionKey,
+        /// Answered by [`Answer::Forked`].
+        request: RequestId,
+        /// The key of the new one, never used before.
+        fork: SessionKey,
+    },
+    /// Stop a session's turn, end its processes and forget it.
+    Close {
+        /// The session.
+        session: SessionKey,
+        /// Answered when nothing is left of it.
+        request: RequestId,
+    },
     /// End everything: turns are interrupted, processes ended, then the output closes.
     Shutdown,
+}
+
+/// What a frontend may ask about a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// Answered by [`Answer::Info`].
+    Info,
+    /// Answered by [`Answer::Messages`].
+    Messages,
+}
+
+/// What a session is and does.
+#[derive(Clone, Debug)]
+pub struct SessionInfo {
+    /// Its directory.
+    pub workspace: PathBuf,
+    /// Its log, once it exists.
+    pub log: Option<PathBuf>,
+    /// Its display name.
+    pub name: Option<String>,
+    /// What answers.
+    pub selection: Selection,
+    /// Messages in its history.
+    pub messages: usize,
+    /// Whether a turn runs.
+    pub running: bool,
 }
 
 /// A user message with its attachments.
@@ -107,6 +176,12 @@ pub enum Answer {
     Turn(Box<TurnResult>),
     /// The request was carried out.
     Done,
+    /// What the session is.
+    Info(Box<SessionInfo>),
+    /// The history.
+    Messages(Vec<Arc<Message>>),
+    /// The new session is there; its log, when it has one.
+    Forked(Option<PathBuf>),
     /// The request was refused and changed nothing.
     Refused(String),
 }
@@ -116,10 +191,10 @@ pub enum Answer {
 pub enum TurnEvent {
     /// A turn began.
     TurnStart,
-    /// A piece of the reply.
-    Text(String),
-    /// A piece of visible reasoning.
-    Reasoning(String),
+    /// Pieces of the reply.
+    Text(Deltas),
+    /// Pieces of visible reasoning.
+    Reasoning(Deltas),
     /// The calls of one assistant message, before any runs.
     ToolBatch(Vec<BatchCall>),
     /// A call began to run.
@@ -145,6 +220,15 @@ pub enum TurnEvent {
         content: String,
         /// What the viewer shows instead. Never serialised.
         display: Option<String>,
+    },
+    /// A summary is being asked for.
+    Compacting,
+    /// The summary stands in the place of the older messages.
+    Compacted {
+        /// It.
+        summary: String,
+        /// What the model will read with the next request, in tokens, estimated.
+        context_tokens: u64,
     },
     /// Token counters of one request.
     Usage(Usage),

@@ -5,22 +5,22 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use serde_json::Value;
 
-use super::action::{Action, Job, SessionEvent};
-use super::event::SessionKey;
+use super::action::{Action, Job, LogEntry, SessionEvent};
+use super::event::{RequestId, SessionKey};
 use super::gate::Gate;
-use super::open::SessionSpec;
+use super::open::{Past, SessionSpec};
 use super::{instructions, prompt};
 use crate::chat::{ToolCall, ToolResult};
 use crate::error::Result;
-use crate::provider::{self, Cause, Failure, Lane, Request, Stage, StreamEvent};
-use crate::session::{Log, Record};
+use crate::provider::{self, Cause, Failure, Lane, Model, Request, Stage, StreamEvent};
+use crate::session::Log;
 use crate::sys::cancel::cancel_pair;
 use crate::sys::clock::{self, ClockMark};
 use crate::sys::{CancelToken, Canceller};
@@ -28,11 +28,34 @@ use crate::tools;
 
 /// Stream events handed on at once, at most.
 const STREAM_BATCH: usize = 1024;
-/// Commands that may wait for the log's thread.
+/// Hand-overs that may wait for the log's thread.
 const LOG_QUEUE: usize = 16;
 
+/// How long a closed session waits for its log to be written.
+const LOG_END: Duration = Duration::from_secs(5);
+
+/// What workers tell the loop.
+#[derive(Debug)]
+pub enum Event {
+    /// Something happened to a session.
+    Session(SessionKey, SessionEvent),
+    /// The log of a fork is there, or could not be made.
+    Forked {
+        /// The request.
+        request: RequestId,
+        /// The new session.
+        fork: SessionKey,
+        /// Its spec.
+        spec: Arc<SessionSpec>,
+        /// What it goes on from.
+        past: Result<Past>,
+    },
+    /// Nothing is left of a closed session.
+    Closed(RequestId),
+}
+
 /// Where jobs send what happened.
-pub type Events = Sender<(SessionKey, SessionEvent)>;
+pub type Events = Sender<Event>;
 
 /// The workers of one session.
 #[derive(Debug)]
@@ -45,18 +68,21 @@ pub struct Workers {
     gate: Option<Arc<Gate>>,
     congested: bool,
     tools: HashMap<u64, Canceller>,
-    log: Option<Sender<LogCommand>>,
-}
-
-#[derive(Debug)]
-enum LogCommand {
-    Append(Vec<Record>),
-    Failure(Option<String>, Value),
+    /// The log that the session goes on in, until its writer takes it.
+    opened: Option<Log>,
+    log: Option<Sender<Vec<LogEntry>>>,
+    /// Closes when the log's writer has ended.
+    log_open: (Sender<()>, Receiver<()>),
 }
 
 impl Workers {
     /// No work yet.
-    pub fn new(key: SessionKey, spec: Arc<SessionSpec>, events: Events) -> Self {
+    pub fn new(
+        key: SessionKey,
+        spec: Arc<SessionSpec>,
+        opened: Option<Log>,
+        events: Events,
+    ) -> Self {
         Self {
             key,
             spec,
@@ -65,7 +91,9 @@ impl Workers {
             gate: None,
             congested: false,
             tools: HashMap::new(),
+            opened,
             log: None,
+            log_open: bounded(0),
         }
     }
 
@@ -87,11 +115,25 @@ impl Workers {
         self.tools.clear();
     }
 
+    /// Ends all work of the session, its processes included, and tells when nothing is left.
+    pub fn end(self, request: RequestId) {
+        let (spec, events) = (self.spec.clone(), self.events.clone());
+        let (open, closed) = self.log_open.clone();
+        start("close", move || {
+            drop(self);
+            drop(open);
+            spec.runtime.processes.end();
+            // The lock goes with the log's writer: who is answered may open the log again.
+            let _ = closed.recv_timeout(LOG_END);
+            let _ = events.send(Event::Closed(request));
+        });
+    }
+
     /// Begins an action; those that concern the frontend or the timers are the loop's. Returns
     /// what has already come of it when no thread could be started.
     pub fn perform(&mut self, action: Action) -> Option<SessionEvent> {
         match action {
-            Action::Prepare(job) => return self.prepare(job),
+            Action::Prepare(job, model) => return self.prepare(job, model),
             Action::OpenStream(job, request) => return self.open_stream(job, request),
             Action::CloseStream | Action::EndLane => self.close_stream(),
             Action::Identify(job, paths) => {
@@ -114,16 +156,12 @@ impl Workers {
                 };
                 return self.spawn("instructions", event, work);
             }
-            Action::Append(records) => {
-                if self.log().try_send(LogCommand::Append(records)).is_err() {
+            Action::Append(entries) => {
+                if self.log().try_send(entries).is_err() {
                     self.log = None;
                     let error = Some("its writer could not be started".to_string());
                     return Some(SessionEvent::Appended { error, path: None });
                 }
-            }
-            Action::AppendFailure(parent, details) => {
-                // Best effort by contract: a full queue means a log in trouble.
-                let _ = self.log().try_send(LogCommand::Failure(parent, details));
             }
             Action::Emit(..)
             | Action::Answer(..)
@@ -133,10 +171,10 @@ impl Workers {
         None
     }
 
-    fn prepare(&self, job: Job) -> Option<SessionEvent> {
+    fn prepare(&self, job: Job, model: Arc<Model>) -> Option<SessionEvent> {
         let spec = self.spec.clone();
         let work = move || -> Arc<str> {
-            prompt::system_prompt(&spec, &clock::utc_date(clock::now_ms())).into()
+            prompt::system_prompt(&spec, &model, &clock::utc_date(clock::now_ms())).into()
         };
         let event = move |text: Option<Arc<str>>| {
             SessionEvent::Prepared(job, text.unwrap_or_else(|| "".into()))
@@ -154,7 +192,7 @@ impl Workers {
         let (key, events, make) = (self.key, self.events.clone(), event.clone());
         let body = move || {
             let value = catch_unwind(AssertUnwindSafe(work)).ok();
-            let _ = events.send((key, make(value)));
+            let _ = events.send(Event::Session(key, make(value)));
         };
         (!start(name, body)).then(|| event(None))
     }
@@ -214,17 +252,21 @@ impl Workers {
                     call.name
                 ))
             });
-            let _ = events.send((key, SessionEvent::ToolDone(id, result)));
+            let _ = events.send(Event::Session(key, SessionEvent::ToolDone(id, result)));
         });
         let result = || ToolResult::failed("no thread could be started for this call");
         (!started).then(|| SessionEvent::ToolDone(id, result()))
     }
 
-    fn log(&mut self) -> &Sender<LogCommand> {
+    fn log(&mut self) -> &Sender<Vec<LogEntry>> {
         self.log.get_or_insert_with(|| {
             let (sender, commands) = bounded(LOG_QUEUE);
             let (key, spec, events) = (self.key, self.spec.clone(), self.events.clone());
-            start("log", move || write_log(key, &spec, &commands, &events));
+            let (log, open) = (self.opened.take(), self.log_open.0.clone());
+            start("log", move || {
+                write_log(key, &spec, log, &commands, &events);
+                drop(open);
+            });
             sender
         })
     }
@@ -246,7 +288,10 @@ fn run_tool(
     events: &Events,
 ) -> ToolResult {
     let output = |stream, chunk: &str| {
-        let _ = events.send((key, SessionEvent::ToolOutput(id, stream, chunk.to_string())));
+        let _ = events.send(Event::Session(
+            key,
+            SessionEvent::ToolOutput(id, stream, chunk.to_string()),
+        ));
     };
     let call_ = tools::Call {
         arguments: &call.arguments,
@@ -261,31 +306,19 @@ fn run_tool(
 fn write_log(
     key: SessionKey,
     spec: &SessionSpec,
-    commands: &Receiver<LogCommand>,
+    mut log: Option<Log>,
+    handed: &Receiver<Vec<LogEntry>>,
     events: &Events,
 ) {
-    let mut log: Option<Log> = None;
     let mut waiting = VecDeque::new();
-    for command in commands {
-        match command {
-            LogCommand::Append(records) => {
-                waiting.extend(records);
-                let error = write_waiting(&mut log, spec, &mut waiting).err();
-                let error = error.map(|error| error.to_string());
-                let path = log.as_ref().map(|log| log.path().to_path_buf());
-                if events
-                    .send((key, SessionEvent::Appended { error, path }))
-                    .is_err()
-                {
-                    break;
-                }
-            }
-            LogCommand::Failure(parent, details) => {
-                if let Some(log) = &mut log {
-                    // A diagnosis that cannot be kept must not become a second failure.
-                    let _ = log.append_failure(parent.as_deref(), &details);
-                }
-            }
+    for entries in handed {
+        waiting.extend(entries);
+        let error = write_waiting(&mut log, spec, &mut waiting).err();
+        let error = error.map(|error| error.to_string());
+        let path = log.as_ref().map(|log| log.path().to_path_buf());
+        let event = SessionEvent::Appended { error, path };
+        if events.send(Event::Session(key, event)).is_err() {
+            break;
         }
     }
     // A last chance: there may be room on the disk by now.
@@ -295,17 +328,47 @@ fn write_log(
 fn write_waiting(
     log: &mut Option<Log>,
     spec: &SessionSpec,
-    waiting: &mut VecDeque<Record>,
+    waiting: &mut VecDeque<LogEntry>,
 ) -> Result<()> {
-    while let Some(record) = waiting.front() {
+    while let Some(entry) = waiting.front() {
         let log = match log {
             Some(log) => log,
             None => log.insert(Log::create(&spec.log_spec())?),
         };
-        log.append(record)?;
+        match entry {
+            LogEntry::Record(record) => log.append(record)?,
+            LogEntry::Failure { parent, details } => {
+                // A diagnosis that cannot be kept must not become a second failure.
+                let _ = log.append_failure(parent.as_deref(), details);
+            }
+        }
         waiting.pop_front();
     }
     Ok(())
+}
+
+/// Gives a fork its own log, as long as the original's living branch.
+pub fn fork_log(
+    request: RequestId,
+    fork: SessionKey,
+    spec: Arc<SessionSpec>,
+    past: Past,
+    original: PathBuf,
+    events: Events,
+) -> bool {
+    start("fork", move || {
+        let copy = || Log::fork(&original, &spec.log_spec());
+        let past = copy().map(|log| Past {
+            log: Some(log),
+            ..past
+        });
+        let _ = events.send(Event::Forked {
+            request,
+            fork,
+            spec: spec.clone(),
+            past,
+        });
+    })
 }
 
 /// Starts a named thread; `false` when the system has none left.
@@ -346,6 +409,13 @@ impl provider::Sink for StreamSink {
         }
     }
 
+    fn text(&mut self, piece: &str) {
+        match self.pending.last_mut() {
+            Some(StreamEvent::Text(deltas)) => deltas.push(piece),
+            _ => self.push(StreamEvent::Text(piece.into())),
+        }
+    }
+
     fn flush(&mut self) -> bool {
         if self.pending.is_empty() {
             return true;
@@ -366,6 +436,6 @@ impl provider::Sink for StreamSink {
             events,
             slept,
         };
-        self.events.send((self.key, event)).is_ok()
+        self.events.send(Event::Session(self.key, event)).is_ok()
     }
 }

@@ -15,6 +15,7 @@ use crate::text::clip_bytes;
 
 /// The file's name, everywhere.
 pub const FILE: &str = "AGENTS.md";
+const OPENING: &str = "Instructions for work in ";
 /// Most bytes of one file that the model sees.
 const CAP: usize = 32 * 1024;
 /// How many directories below the workspace are looked at: a model can name a path of any depth.
@@ -65,10 +66,17 @@ pub fn read_nested(directory: PathBuf, workspace: &Path) -> Instructions {
 /// The message that carries nested instructions. Its first line names the directory.
 pub fn nested_message(directory: &Path, text: &str) -> String {
     let name = serde_json::Value::from(directory.to_string_lossy()).to_string();
-    format!(
-        "Instructions for work in {name}:\n{}",
-        element(&directory.join(FILE), text)
-    )
+    format!("{OPENING}{name}:\n{}", element(&directory.join(FILE), text))
+}
+
+/// The directory that a message of [`nested_message`] is about.
+pub fn directory_of(message: &str) -> Option<PathBuf> {
+    let line = message
+        .lines()
+        .next()?
+        .strip_prefix(OPENING)?
+        .strip_suffix(':')?;
+    Some(PathBuf::from(serde_json::from_str::<String>(line).ok()?))
 }
 
 /// A file's instructions: trimmed, bounded, none when blank, unreadable or no regular file.
@@ -124,6 +132,14 @@ mod tests {
             directories("read", &json!({"path": 7}), workspace),
             Vec::<PathBuf>::new()
         );
+    }
+
+    #[test]
+    fn a_message_tells_its_directory() {
+        let directory = Path::new("/w/a \"b\"");
+        let message = nested_message(directory, "be kind");
+        assert_eq!(directory_of(&message).as_deref(), Some(directory));
+        assert_eq!(directory_of("Instructions for work in x"), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod action;
 mod batch;
+mod compact;
 mod conversation;
 mod details;
 mod event;
@@ -19,6 +20,7 @@ mod report;
 mod runtime;
 mod session;
 mod stream;
+mod summarise;
 mod timers;
 mod toolset;
 mod turn;
@@ -28,9 +30,10 @@ mod tests;
 
 pub use details::{Details, cause_name};
 pub use event::{
-    Answer, BatchCall, Input, Limits, Output, Prompt, RequestId, SessionKey, TurnEvent, TurnResult,
+    Answer, BatchCall, Input, Limits, Output, Prompt, Query, RequestId, SessionInfo, SessionKey,
+    TurnEvent, TurnResult,
 };
-pub use open::{Choice, Process, SessionSpec, read_images};
+pub use open::{Choice, Past, Process, Selection, SessionSpec, read_images};
 pub use report::retry_line;
 pub use toolset::Toolset;
 
@@ -42,7 +45,7 @@ use crate::sys::signal::Signal;
 /// Requests that may wait for the loop.
 const INPUTS: usize = 64;
 /// Worker events that may wait for the loop.
-const EVENTS: usize = 1024;
+const EVENTS: usize = 128;
 /// Hand-overs that may wait for the frontend.
 const OUTPUTS: usize = 4;
 

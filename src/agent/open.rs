@@ -15,7 +15,7 @@ use crate::chat::Image;
 use crate::config::{Home, Settings, Trust};
 use crate::error::{Error, Result};
 use crate::provider::{self, Catalog, Model, Secret};
-use crate::session::LogSpec;
+use crate::session::{self, Entry, Log, LogSpec};
 use crate::sys::{self, Env, clock};
 use crate::tools;
 
@@ -47,6 +47,30 @@ pub struct Choice {
     pub save: bool,
 }
 
+/// What answers in a session. It may change between turns.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// The model.
+    pub model: Arc<Model>,
+    /// The key for it.
+    pub key: Option<Secret>,
+    /// The effort level, when the model has any.
+    pub effort: Option<String>,
+}
+
+/// What a session goes on from.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// The history.
+    pub entries: Vec<Entry>,
+    /// The log's newest node.
+    pub head: Option<String>,
+    /// The display name.
+    pub name: Option<String>,
+    /// The log, opened for writing.
+    pub log: Option<Log>,
+}
+
 /// Everything a session needs to know and never changes.
 #[derive(Debug)]
 pub struct SessionSpec {
@@ -58,12 +82,8 @@ pub struct SessionSpec {
     pub workspace: PathBuf,
     /// Where e keeps its files.
     pub home: Home,
-    /// The model.
-    pub model: Arc<Model>,
-    /// The key for it.
-    pub key: Option<Secret>,
-    /// The effort level, when the model has any.
-    pub effort: Option<String>,
+    /// What answers at first.
+    pub selection: Selection,
     /// What it may use.
     pub tools: Toolset,
     /// The user's settings.
@@ -79,25 +99,32 @@ pub struct SessionSpec {
 
 impl Process {
     /// Checks a choice. Errors have the kind of a usage problem where the caller named something
-    /// that does not exist.
-    pub fn open(&self, choice: Choice) -> Result<SessionSpec> {
+    /// that does not exist. What is wrong with the configuration is added to `warnings`, also
+    /// when this fails: it is often the reason.
+    pub fn open(&self, choice: Choice, warnings: &mut Vec<String>) -> Result<SessionSpec> {
         let workspace = workspace(&choice.workspace)?;
-        let (trust, mut warnings) = Trust::load(&self.home, self.trusted.clone());
+        let (trust, more) = Trust::load(&self.home, self.trusted.clone());
+        warnings.extend(more);
         trust.check(&workspace)?;
         let (settings, more) = Settings::load(&self.home);
         warnings.extend(more);
         let catalog = Catalog::load(self.home.dir(), &self.env);
         warnings.extend(catalog.warnings().iter().cloned());
-        let model = match &choice.model {
-            Some(name) => catalog.resolve(name)?,
-            None => {
-                let (model, warning) = catalog.default_model(settings.model.as_deref())?;
-                warnings.extend(warning);
-                model
-            }
+        let selection = {
+            let model = match &choice.model {
+                Some(name) => catalog.resolve(name)?,
+                None => {
+                    let (model, warning) = catalog.default_model(settings.model.as_deref())?;
+                    warnings.extend(warning);
+                    model
+                }
+            };
+            let effort = effort(&model, choice.effort, settings.effort.as_deref())?;
+            let key = catalog.key_for(&model);
+            Selection { model, key, effort }
         };
-        let effort = effort(&model, choice.effort, settings.effort.as_deref())?;
-        if choice.save && self.home.dir().is_none() {
+        let saves = choice.save && self.home.dir().is_some();
+        if choice.save && !saves {
             warnings.push("there is no home directory, history is in memory only".into());
         }
         let id = Uuid::now_v7().to_string();
@@ -107,21 +134,55 @@ impl Process {
                 env.remove(name);
             }
         }
-        Ok(SessionSpec {
+        let spec = SessionSpec {
             created_ms: clock::now_ms(),
             home: self.home.clone(),
-            key: catalog.key_for(&model),
             runtime: Arc::new(tools::Runtime::new(workspace.clone(), env)),
             provider: self.provider.clone(),
-            save: choice.save && self.home.dir().is_some(),
+            save: saves,
             tools: choice.tools,
             id,
             workspace,
-            model,
-            effort,
+            selection,
             settings,
-            warnings,
-        })
+            warnings: warnings.clone(),
+        };
+        Ok(spec)
+    }
+
+    /// Another model or effort for a session, checked together.
+    pub fn select(
+        &self,
+        current: &Selection,
+        model: Option<&str>,
+        asked: Option<String>,
+    ) -> Result<Selection> {
+        let catalog = Catalog::load(self.home.dir(), &self.env);
+        let model = match model {
+            Some(name) => catalog.resolve(name)?,
+            None => current.model.clone(),
+        };
+        let effort = effort(&model, asked, current.effort.as_deref())?;
+        let key = catalog.key_for(&model);
+        Ok(Selection { model, key, effort })
+    }
+
+    /// The conversation in a log. With `save` it goes on in that file, which is locked and mended;
+    /// without, nothing about the file changes. Also tells the log's id and what was wrong.
+    pub fn resume(&self, path: &Path, save: bool) -> Result<(Past, String, Vec<String>)> {
+        let (log, loaded) = if save {
+            let (log, loaded) = Log::reopen(&self.home, path)?;
+            (Some(log), loaded)
+        } else {
+            (None, session::load(path)?)
+        };
+        let past = Past {
+            entries: loaded.messages,
+            head: loaded.head,
+            name: loaded.name,
+            log,
+        };
+        Ok((past, loaded.header.id, loaded.warnings))
     }
 }
 
@@ -131,6 +192,24 @@ impl SessionSpec {
         self.save
     }
 
+    /// The same session under a name of its own, with nothing in common but its history.
+    pub fn fork(&self, selection: Selection) -> Self {
+        let env = self.runtime.env().clone();
+        Self {
+            id: Uuid::now_v7().to_string(),
+            created_ms: clock::now_ms(),
+            runtime: Arc::new(tools::Runtime::new(self.workspace.clone(), env)),
+            workspace: self.workspace.clone(),
+            home: self.home.clone(),
+            selection,
+            tools: self.tools.clone(),
+            settings: self.settings.clone(),
+            warnings: self.warnings.clone(),
+            provider: self.provider.clone(),
+            save: self.save,
+        }
+    }
+
     /// What the log is created from.
     pub fn log_spec(&self) -> LogSpec {
         LogSpec {
@@ -138,7 +217,7 @@ impl SessionSpec {
             workspace: self.workspace.clone(),
             id: self.id.clone(),
             created: self.created_ms,
-            model: self.model.slug(),
+            model: self.selection.model.slug(),
         }
     }
 }
@@ -167,9 +246,11 @@ impl SessionSpec {
             runtime: Arc::new(tools::Runtime::new(workspace.clone(), Env::default())),
             workspace,
             home: Home::at("/nowhere"),
-            model: Arc::new(model),
-            key: None,
-            effort: None,
+            selection: Selection {
+                model: Arc::new(model),
+                key: None,
+                effort: None,
+            },
             tools: Toolset::all(),
             settings: Settings::default(),
             warnings: Vec::new(),

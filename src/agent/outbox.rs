@@ -65,7 +65,7 @@ impl Outbox {
 /// Roughly what an event holds; small ones count too, so that many of them add up.
 fn size(event: &TurnEvent) -> usize {
     64 + match event {
-        TurnEvent::Text(text) | TurnEvent::Reasoning(text) => text.len(),
+        TurnEvent::Text(text) | TurnEvent::Reasoning(text) => text.text().len(),
         TurnEvent::ToolOutput { chunk, .. } => chunk.len(),
         TurnEvent::ToolEnd { content, .. } => content.len(),
         _ => 0,
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn only_live_output_is_dropped_and_the_gap_is_marked() {
         let mut outbox = Outbox::default();
-        outbox.push(event(TurnEvent::Text("x".repeat(HIGH_WATER))));
+        outbox.push(event(TurnEvent::Text("x".repeat(HIGH_WATER).into())));
         assert!(outbox.is_congested());
         outbox.push(live("abc"));
         outbox.push(event(TurnEvent::Text("y".into())));

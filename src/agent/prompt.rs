@@ -4,10 +4,11 @@ use std::path::Path;
 
 use super::instructions::{self, FILE};
 use super::open::SessionSpec;
+use crate::provider::Model;
 use crate::tools;
 
 /// Reads what the prompt is made of and puts it together. Blocks on files.
-pub fn system_prompt(spec: &SessionSpec, today: &str) -> String {
+pub fn system_prompt(spec: &SessionSpec, model: &Model, today: &str) -> String {
     let home = spec.home.dir();
     let files = [home, Some(spec.workspace.as_path())];
     let context: Vec<String> = files
@@ -22,7 +23,7 @@ pub fn system_prompt(spec: &SessionSpec, today: &str) -> String {
         parts.push(format!("<project>\n{}\n</project>", context.join("\n")));
     }
     parts.push(surroundings(&spec.workspace, today));
-    parts.extend(spec.tools.notice(&spec.model, &spec.settings));
+    parts.extend(spec.tools.notice(model, &spec.settings));
     parts.join("\n\n")
 }
 

@@ -34,7 +34,7 @@ impl Report {
     pub fn observe(&mut self, event: &TurnEvent) {
         let result = &mut self.result;
         match event {
-            TurnEvent::Text(delta) => result.output.push_str(delta),
+            TurnEvent::Text(deltas) => result.output.push_str(deltas.text()),
             TurnEvent::ToolBatch(calls) => {
                 result.calls += calls.len() as u64;
                 self.final_start = result.output.len();
@@ -65,6 +65,8 @@ impl Report {
             TurnEvent::TurnStart
             | TurnEvent::Reasoning(_)
             | TurnEvent::ToolStart(_)
+            | TurnEvent::Compacting
+            | TurnEvent::Compacted { .. }
             | TurnEvent::ToolOutput { .. }
             | TurnEvent::Recovered { .. }
             | TurnEvent::Steered(_)

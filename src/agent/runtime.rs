@@ -5,15 +5,17 @@
 //! concerned, carries out the actions, and hands the outputs over without ever waiting.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError, never};
 
 use super::action::{Action, Now, SessionEvent};
 use super::event::{Answer, Input, Output, RequestId, SessionKey};
-use super::exec::{Events, Workers};
+use super::exec::{self, Event, Events, Workers};
+use super::open::{Past, SessionSpec};
 use super::outbox::Outbox;
-use super::session::Session;
+use super::session::{Fork, Session};
 use super::timers::Timers;
 use crate::sys::clock;
 use crate::sys::process;
@@ -23,6 +25,8 @@ use crate::sys::signal::Signal;
 const DRAIN: usize = 256;
 /// How long the process may take to end after a signal told it to.
 const EXIT: Duration = Duration::from_millis(950);
+/// The same after a second SIGINT.
+const HURRY: Duration = Duration::from_millis(200);
 /// How long commands may take to end once nobody needs them.
 const END_COMMANDS: Duration = Duration::from_millis(500);
 
@@ -30,10 +34,12 @@ const END_COMMANDS: Duration = Duration::from_millis(500);
 pub struct Runtime {
     input: Receiver<Input>,
     signals: Receiver<Signal>,
-    worker_events: Receiver<(SessionKey, SessionEvent)>,
+    worker_events: Receiver<Event>,
     events: Events,
     output: Sender<Vec<Output>>,
     sessions: HashMap<SessionKey, (Session, Workers)>,
+    /// Sessions that are being closed, and who is told.
+    leaving: HashMap<SessionKey, RequestId>,
     timers: Timers,
     outbox: Outbox,
     actions: Vec<Action>,
@@ -49,7 +55,7 @@ pub struct Runtime {
 enum Wake {
     Signal(Signal),
     Input(Option<Input>),
-    Worker(SessionKey, SessionEvent),
+    Worker(Event),
     Room,
     Deadline,
 }
@@ -59,7 +65,7 @@ impl Runtime {
     pub fn new(
         input: Receiver<Input>,
         signals: Receiver<Signal>,
-        (events, worker_events): (Events, Receiver<(SessionKey, SessionEvent)>),
+        (events, worker_events): (Events, Receiver<Event>),
         output: Sender<Vec<Output>>,
     ) -> Self {
         Self {
@@ -69,6 +75,7 @@ impl Runtime {
             events,
             output,
             sessions: HashMap::new(),
+            leaving: HashMap::new(),
             timers: Timers::default(),
             outbox: Outbox::default(),
             actions: Vec::new(),
@@ -86,8 +93,8 @@ impl Runtime {
                 Wake::Signal(signal) => self.on_signal(signal),
                 Wake::Input(Some(input)) => self.on_input(input),
                 Wake::Input(None) => self.close(),
-                Wake::Worker(key, event) => {
-                    self.step(key, event);
+                Wake::Worker(event) => {
+                    self.on_event(event);
                     self.drain();
                 }
                 Wake::Room => {}
@@ -130,7 +137,7 @@ impl Runtime {
         } else if ready == workers {
             self.worker_events
                 .try_recv()
-                .map_or(Wake::Room, |(key, event)| Wake::Worker(key, event))
+                .map_or(Wake::Room, Wake::Worker)
         } else {
             Wake::Room
         }
@@ -142,19 +149,16 @@ impl Runtime {
             if self.outbox.is_congested() {
                 return;
             }
-            let Ok((key, event)) = self.worker_events.try_recv() else {
+            let Ok(event) = self.worker_events.try_recv() else {
                 return;
             };
-            self.step(key, event);
+            self.on_event(event);
         }
     }
 
     fn on_input(&mut self, input: Input) {
         match input {
-            Input::Open(key, spec) => {
-                let workers = Workers::new(key, spec.clone(), self.events.clone());
-                self.sessions.insert(key, (Session::new(spec), workers));
-            }
+            Input::Open(key, spec, past) => self.open(key, spec, past),
             Input::Prompt {
                 session,
                 request,
@@ -177,33 +181,150 @@ impl Runtime {
             Input::Interrupt { session, request } => {
                 self.request(session, request, SessionEvent::Interrupt(Some(request)));
             }
+            Input::Compact {
+                session,
+                request,
+                focus,
+            } => {
+                self.request(session, request, SessionEvent::Compact(request, focus));
+            }
+            Input::Configure {
+                session,
+                request,
+                selection,
+            } => {
+                self.request(
+                    session,
+                    request,
+                    SessionEvent::Configure(request, selection),
+                );
+            }
+            Input::Query {
+                session,
+                request,
+                query,
+            } => {
+                self.request(session, request, SessionEvent::Query(request, query));
+            }
+            Input::Fork {
+                session,
+                request,
+                fork,
+            } => self.fork(session, request, fork),
+            Input::Close { session, request } => {
+                if self.request(session, request, SessionEvent::Interrupt(None)) {
+                    self.leaving.insert(session, request);
+                    self.let_go(session);
+                }
+            }
             Input::Shutdown => self.close(),
         }
     }
 
-    fn request(&mut self, session: SessionKey, request: RequestId, event: SessionEvent) {
-        if self.closing || !self.sessions.contains_key(&session) {
-            let why = if self.closing {
-                "e is shutting down"
-            } else {
-                "unknown session"
-            };
-            let answer = Answer::Refused(why.into());
-            return self.outbox.push(Output::Answer { request, answer });
+    fn open(&mut self, key: SessionKey, spec: Arc<SessionSpec>, mut past: Past) {
+        let session = Session::new(spec.clone(), &mut past);
+        let workers = Workers::new(key, spec, past.log, self.events.clone());
+        self.sessions.insert(key, (session, workers));
+    }
+
+    /// Passes a request on to its session. `false` when it was refused here.
+    fn request(&mut self, session: SessionKey, request: RequestId, event: SessionEvent) -> bool {
+        let why = if self.closing {
+            "e is shutting down"
+        } else if !self.sessions.contains_key(&session) || self.leaving.contains_key(&session) {
+            "unknown session"
+        } else {
+            self.step(session, event);
+            return true;
+        };
+        self.answer(request, Answer::Refused(why.into()));
+        false
+    }
+
+    fn answer(&mut self, request: RequestId, answer: Answer) {
+        self.outbox.push(Output::Answer { request, answer });
+    }
+
+    fn fork(&mut self, session: SessionKey, request: RequestId, fork: SessionKey) {
+        let forked = match self.sessions.get(&session) {
+            Some((session, _)) => session.fork(),
+            None => Err("unknown session".into()),
+        };
+        match forked {
+            Err(why) => self.answer(request, Answer::Refused(why)),
+            Ok(Fork {
+                spec,
+                past,
+                original: None,
+            }) => {
+                self.open(fork, spec, past);
+                self.answer(request, Answer::Forked(None));
+            }
+            Ok(Fork {
+                spec,
+                past,
+                original: Some(original),
+            }) => {
+                let events = self.events.clone();
+                if !exec::fork_log(request, fork, spec, past, original, events) {
+                    let why = "no thread could be started to copy the log";
+                    self.answer(request, Answer::Refused(why.into()));
+                }
+            }
         }
-        self.step(session, event);
+    }
+
+    fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Session(key, event) => self.step(key, event),
+            Event::Forked {
+                request,
+                fork,
+                spec,
+                past: Ok(past),
+            } => {
+                let path = past.log.as_ref().map(|log| log.path().to_path_buf());
+                self.open(fork, spec, past);
+                self.answer(request, Answer::Forked(path));
+            }
+            Event::Forked {
+                request,
+                past: Err(error),
+                ..
+            } => {
+                self.answer(request, Answer::Refused(error.to_string()));
+            }
+            Event::Closed(request) => self.answer(request, Answer::Done),
+        }
+    }
+
+    /// Ends a session that was closed, once its turn is over.
+    fn let_go(&mut self, key: SessionKey) {
+        let idle = self
+            .sessions
+            .get(&key)
+            .is_some_and(|(session, _)| !session.is_running());
+        if !idle || !self.leaving.contains_key(&key) {
+            return;
+        }
+        if let (Some((_, workers)), Some(request)) =
+            (self.sessions.remove(&key), self.leaving.remove(&key))
+        {
+            workers.end(request);
+        }
     }
 
     fn on_signal(&mut self, signal: Signal) {
-        let ends = match signal {
-            // The first one stops the turns in order; a second one means it.
-            Signal::Interrupt => self.exit.is_some() || !self.any_running(),
-            Signal::Terminate | Signal::Hangup => true,
-        };
         let status = signal.status();
-        if signal == Signal::Interrupt && ends {
+        if signal == Signal::Interrupt && !self.any_running() {
             process::end_all(END_COMMANDS);
             std::process::exit(i32::from(status));
+        }
+        if signal == Signal::Interrupt && self.exit.is_some() {
+            // The second one means it: nothing gets time to end well, only the log to be written.
+            process::end_all(Duration::ZERO);
+            self.exit = Some((Instant::now() + HURRY, status));
+            return;
         }
         // Commands first: they may hold what the turns wait for.
         for (_, workers) in self.sessions.values_mut() {
@@ -276,6 +397,7 @@ impl Runtime {
                 }
             }
         }
+        self.let_go(key);
     }
 
     /// Hands outputs over if the frontend has room, and lets streams feel it if not.

@@ -1,63 +1,167 @@
 //! One session: a conversation, and the turn that runs in it, if any.
 
+use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::action::{Action, Now, SessionEvent};
 use super::conversation::{Conversation, Effects};
-use super::event::{Answer, TurnEvent};
-use super::open::SessionSpec;
+use super::event::{Answer, Limits, Query, RequestId, SessionInfo, TurnEvent};
+use super::open::{Past, SessionSpec};
 use super::turn::{Flow, Turn};
+
+/// Why a request is refused while a turn runs.
+const BUSY: &str = "a turn is running - steer or interrupt it";
+
+/// What a forked session begins with.
+pub struct Fork {
+    /// Its own.
+    pub spec: Arc<SessionSpec>,
+    /// The history, without a log.
+    pub past: Past,
+    /// The original's log, when the fork gets one too.
+    pub original: Option<PathBuf>,
+}
 
 /// A session's whole state. Stepped by events, without I/O.
 #[derive(Debug)]
 pub struct Session {
     conversation: Conversation,
     turn: Option<Turn>,
+    /// Requests that came while a turn was being stopped. They get their turn after it.
+    waiting: VecDeque<SessionEvent>,
 }
 
 impl Session {
-    /// An idle session with an empty history.
-    pub fn new(spec: Arc<SessionSpec>) -> Self {
+    /// An idle session that goes on from `past`.
+    pub fn new(spec: Arc<SessionSpec>, past: &mut Past) -> Self {
+        let conversation = Conversation::new(spec, past);
         Self {
-            conversation: Conversation::new(spec),
+            conversation,
             turn: None,
+            waiting: VecDeque::new(),
         }
     }
 
-    /// Whether a turn runs.
+    /// Whether a turn runs, or is about to.
     pub fn is_running(&self) -> bool {
-        self.turn.is_some()
+        self.turn.is_some() || !self.waiting.is_empty()
+    }
+
+    /// What a fork begins with: its own spec, the history, and the place of the original on disk,
+    /// when there is one to copy. An error while a turn runs.
+    pub fn fork(&self) -> Result<Fork, String> {
+        if self.is_running() {
+            return Err(BUSY.into());
+        }
+        let conversation = &self.conversation;
+        let past = Past {
+            entries: conversation.history.clone(),
+            head: conversation.head().map(String::from),
+            name: conversation.name.clone(),
+            log: None,
+        };
+        let spec = conversation.spec.fork(conversation.selection.clone());
+        let original = conversation.log_path().filter(|_| spec.saves());
+        Ok(Fork {
+            spec: Arc::new(spec),
+            past,
+            original,
+        })
     }
 
     /// Takes one event; what should be done is added to `actions`.
     pub fn step(&mut self, event: SessionEvent, now: Now, actions: &mut Vec<Action>) {
+        match event {
+            SessionEvent::Interrupt(None) => {
+                // The process is ending; nothing that waits will get its turn.
+                for request in self
+                    .waiting
+                    .drain(..)
+                    .filter_map(|event| request_of(&event))
+                {
+                    let answer = Answer::Refused("e is shutting down".into());
+                    actions.push(Action::Answer(request, answer));
+                }
+                self.take(event, now, actions);
+            }
+            // Requests of a session are served in the order they came.
+            event if !self.waiting.is_empty() && request_of(&event).is_some() => {
+                self.waiting.push_back(event);
+            }
+            event => self.take(event, now, actions),
+        }
+        while !self.is_stopping() {
+            let Some(event) = self.waiting.pop_front() else {
+                return;
+            };
+            self.take(event, now, actions);
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.turn.as_ref().is_some_and(Turn::is_stopping)
+    }
+
+    fn take(&mut self, event: SessionEvent, now: Now, actions: &mut Vec<Action>) {
         let request = self.turn.as_ref().map(|turn| turn.request);
         let mut fx = Effects {
             now,
             request,
             actions,
         };
+        let stopping = self.is_stopping();
         let conversation = &mut self.conversation;
         match (event, &mut self.turn) {
-            (SessionEvent::Prompt(request, ..), Some(_)) => {
-                let why = "a turn is running - steer or interrupt it";
-                fx.push(Action::Answer(request, Answer::Refused(why.into())));
+            (
+                event @ (SessionEvent::Prompt(..)
+                | SessionEvent::Compact(..)
+                | SessionEvent::Configure(..)),
+                Some(_),
+            ) if stopping => {
+                self.waiting.push_back(event);
+            }
+            (
+                SessionEvent::Prompt(request, ..)
+                | SessionEvent::Compact(request, _)
+                | SessionEvent::Configure(request, _),
+                Some(_),
+            ) => {
+                fx.push(Action::Answer(request, Answer::Refused(BUSY.into())));
             }
             (SessionEvent::Prompt(request, prompt, limits), None) => {
                 fx.request = Some(request);
                 self.turn = Some(Turn::start(prompt, limits, conversation, &mut fx));
             }
-            (SessionEvent::Steer(request, text), Some(_)) => {
+            (SessionEvent::Compact(request, focus), None) => {
+                fx.request = Some(request);
+                let turn = self
+                    .turn
+                    .insert(Turn::idle(request, Limits::default(), conversation));
+                if turn.start_compaction(focus, conversation, &mut fx) == Flow::Over {
+                    self.turn = None;
+                }
+            }
+            (SessionEvent::Configure(request, selection), None) => {
+                conversation.selection = selection;
+                fx.push(Action::Answer(request, Answer::Done));
+            }
+            (SessionEvent::Query(request, query), _) => {
+                let answer = self.answer(query);
+                fx.push(Action::Answer(request, answer));
+            }
+            (SessionEvent::Steer(request, text), Some(_)) if !stopping => {
                 conversation.held.push_back(text);
                 fx.push(Action::Answer(request, Answer::Done));
             }
-            (SessionEvent::Steer(request, _), None) => {
+            (SessionEvent::Steer(request, _), _) => {
                 let why = "no turn is running - send a prompt instead";
                 fx.push(Action::Answer(request, Answer::Refused(why.into())));
             }
             (SessionEvent::Interrupt(Some(request)), None) => {
                 fx.push(Action::Answer(request, Answer::Done));
             }
+            (SessionEvent::Interrupt(None), None) => {}
             (SessionEvent::Appended { error, path }, None) => {
                 let warning = conversation.appended(error, path, &mut fx);
                 if let Some(warning) = warning {
@@ -72,5 +176,33 @@ impl Session {
             // A late answer to a turn that is over.
             (_, None) => {}
         }
+    }
+
+    fn answer(&self, query: Query) -> Answer {
+        let conversation = &self.conversation;
+        match query {
+            Query::Messages => Answer::Messages(conversation.messages()),
+            Query::Info => Answer::Info(Box::new(SessionInfo {
+                workspace: conversation.spec.workspace.clone(),
+                log: conversation.log_path(),
+                name: conversation.name.clone(),
+                selection: conversation.selection.clone(),
+                messages: conversation.history.len(),
+                running: self.turn.is_some(),
+            })),
+        }
+    }
+}
+
+/// The request that an event answers to, when a frontend sent it.
+fn request_of(event: &SessionEvent) -> Option<RequestId> {
+    match event {
+        SessionEvent::Prompt(request, ..)
+        | SessionEvent::Steer(request, _)
+        | SessionEvent::Compact(request, _)
+        | SessionEvent::Configure(request, _)
+        | SessionEvent::Query(request, _)
+        | SessionEvent::Interrupt(Some(request)) => Some(*request),
+        _ => None,
     }
 }

@@ -20,6 +20,7 @@ use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent};
 use super::instructions;
 use super::report::Report;
 use super::stream::{self, Reply};
+use super::summarise::{Compaction, Reason};
 use crate::chat::{Message, Outcome, ToolResult};
 use crate::provider::Request;
 
@@ -38,6 +39,12 @@ pub struct Turn {
     pub(super) report: Report,
     pub(super) step: u32,
     pub(super) campaign: stream::Campaign,
+    /// The compaction that is under way.
+    pub(super) compaction: Option<Compaction>,
+    /// The server called a request too long, and compacting was tried.
+    pub(super) overflowed: bool,
+    /// A compaction alone: it has neither `turn_start` nor `turn_end`.
+    is_compaction: bool,
     system: Arc<str>,
     phase: Phase,
     /// Why the turn stops early, once it does.
@@ -75,6 +82,38 @@ pub enum Flow {
 }
 
 impl Turn {
+    /// A turn that has not begun.
+    pub fn idle(request: RequestId, limits: Limits, conversation: &Conversation) -> Self {
+        let (spec, selection) = (&conversation.spec, &conversation.selection);
+        let (model, effort) = (selection.model.slug(), selection.effort.clone());
+        Self {
+            request,
+            limits,
+            report: Report::new(model, effort, spec.warnings.clone()),
+            step: 0,
+            campaign: stream::Campaign::new(&spec.settings),
+            compaction: None,
+            overflowed: false,
+            is_compaction: false,
+            system: "".into(),
+            phase: Phase::Waiting,
+            stop: None,
+            interrupters: Vec::new(),
+        }
+    }
+
+    /// Compacts the conversation and does nothing else.
+    pub fn start_compaction(
+        &mut self,
+        focus: Option<String>,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) -> Flow {
+        self.is_compaction = true;
+        self.compact(Reason::Asked, focus, conversation, fx);
+        self.settle(conversation, fx)
+    }
+
     /// Commits the prompt and begins.
     pub fn start(
         prompt: Prompt,
@@ -82,23 +121,8 @@ impl Turn {
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) -> Self {
-        let spec = conversation.spec.clone();
-        let request = fx.request.expect("a turn serves a request");
-        let mut turn = Self {
-            request,
-            limits,
-            report: Report::new(
-                spec.model.slug(),
-                spec.effort.clone(),
-                spec.warnings.clone(),
-            ),
-            step: 0,
-            campaign: stream::Campaign::new(&spec.settings),
-            system: "".into(),
-            phase: Phase::Waiting,
-            stop: None,
-            interrupters: Vec::new(),
-        };
+        let request = fx.request.unwrap_or(RequestId(0));
+        let mut turn = Self::idle(request, limits, conversation);
         turn.emit(TurnEvent::TurnStart, fx);
         let message = Message::User {
             content: prompt.text,
@@ -112,11 +136,12 @@ impl Turn {
         }
         let job = conversation.job();
         turn.phase = Phase::Preparing(job);
-        fx.push(Action::Prepare(job));
+        fx.push(Action::Prepare(job, conversation.selection.model.clone()));
         turn
     }
 
-    /// Takes one event. Prompts and steers are the session's business and never arrive here.
+    /// Takes one event. Other requests than interrupts are the session's business and never arrive
+    /// here.
     pub fn step(
         &mut self,
         event: SessionEvent,
@@ -124,7 +149,11 @@ impl Turn {
         fx: &mut Effects<'_>,
     ) -> Flow {
         match event {
-            SessionEvent::Prompt(..) | SessionEvent::Steer(..) => {}
+            SessionEvent::Prompt(..)
+            | SessionEvent::Steer(..)
+            | SessionEvent::Compact(..)
+            | SessionEvent::Configure(..)
+            | SessionEvent::Query(..) => {}
             SessionEvent::Interrupt(from) => {
                 self.interrupters.extend(from);
                 self.stop(Stop::Interrupted, conversation, fx);
@@ -165,6 +194,11 @@ impl Turn {
             }
             SessionEvent::Timer(topic) => self.on_timer(topic, conversation, fx),
         }
+        self.settle(conversation, fx)
+    }
+
+    /// Ends the turn when it is over and logged.
+    fn settle(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) -> Flow {
         match self.phase {
             Phase::Finishing { aborted, overdue } if overdue || conversation.log_settled() => {
                 self.finish(aborted, conversation, fx);
@@ -172,6 +206,11 @@ impl Turn {
             }
             _ => Flow::Continues,
         }
+    }
+
+    /// Whether it only winds down: nothing that is said to it now is heard.
+    pub fn is_stopping(&self) -> bool {
+        self.stop.is_some() || matches!(self.phase, Phase::Finishing { .. })
     }
 
     /// Tells the frontend, and takes the event into the result.
@@ -198,26 +237,43 @@ impl Turn {
             conversation.commit(Message::internal(text), None, fx);
         }
         self.campaign.restart();
+        if self.should_compact(conversation) {
+            return self.compact(Reason::TooLong, None, conversation, fx);
+        }
         self.send_request(conversation, fx);
     }
 
     /// Sends the history as it stands. Also how a retry is made.
     pub(super) fn send_request(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
-        let spec = &conversation.spec;
+        let (spec, selection) = (&conversation.spec, &conversation.selection);
         let request = Request {
-            model: spec.model.clone(),
-            key: spec.key.clone(),
+            model: selection.model.clone(),
+            key: selection.key.clone(),
             system: self.system.clone(),
-            messages: conversation.history.clone(),
-            effort: spec.effort.clone(),
-            tools: spec.tools.advertised(&spec.model),
+            messages: conversation.messages(),
+            effort: selection.effort.clone(),
+            tools: spec.tools.advertised(&selection.model),
             session_id: spec.id.clone(),
         };
-        let silence = Duration::from_secs(spec.settings.stall_seconds);
+        self.open_stream(request, conversation, fx);
+    }
+
+    pub(super) fn open_stream(
+        &mut self,
+        request: Request,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let silence = Duration::from_secs(conversation.spec.settings.stall_seconds);
         let job = conversation.job();
         self.phase = Phase::Streaming(Box::new(Reply::new(job, fx.now.instant)));
         fx.push(Action::SetTimer(Topic::Silence, fx.now.instant + silence));
         fx.push(Action::OpenStream(job, Box::new(request)));
+    }
+
+    /// The system prompt of this turn.
+    pub(super) fn system(&self) -> &str {
+        &self.system
     }
 
     /// Waits until `at`, then asks again.
@@ -291,10 +347,15 @@ impl Turn {
 
     fn finish(&mut self, aborted: bool, conversation: &mut Conversation, fx: &mut Effects<'_>) {
         fx.push(Action::ClearTimer(Topic::LogFlush));
-        self.emit(TurnEvent::TurnEnd { aborted }, fx);
+        let end = TurnEvent::TurnEnd { aborted };
+        if self.is_compaction {
+            self.report.observe(&end);
+        } else {
+            self.emit(end, fx);
+        }
         let empty = Report::new(String::new(), None, Vec::new());
         let report = std::mem::replace(&mut self.report, empty);
-        let pricing = conversation.spec.model.pricing.as_ref();
+        let pricing = conversation.selection.model.pricing.as_ref();
         let result = report.finish(pricing, conversation.log_path());
         fx.push(Action::Answer(self.request, Answer::Turn(Box::new(result))));
         for request in self.interrupters.drain(..) {
@@ -306,7 +367,11 @@ impl Turn {
         match topic {
             Topic::Retry => {
                 if matches!(self.phase, Phase::Waiting) {
-                    self.send_request(conversation, fx);
+                    if self.compaction.is_some() {
+                        self.ask_for_summary(conversation, fx);
+                    } else {
+                        self.send_request(conversation, fx);
+                    }
                 }
             }
             Topic::Silence => self.on_silence(conversation, fx),
@@ -422,6 +487,7 @@ impl Turn {
             fx.push(Action::CloseStream);
             self.commit_partial(reply, Outcome::Cancelled, conversation, fx);
         }
+        self.compaction = None;
         self.end_stopped(stop, conversation, fx);
     }
 
@@ -438,7 +504,10 @@ impl Turn {
                 "the limit of {steps} steps was reached (--max-steps)"
             )));
         }
-        let (limit, pricing) = self.limits.cost_usd.zip(conversation.spec.model.pricing)?;
+        let (limit, pricing) = self
+            .limits
+            .cost_usd
+            .zip(conversation.selection.model.pricing)?;
         let cost = self.report.usage().cost(&pricing);
         (cost >= limit)
             .then(|| Stop::Limit(format!("the limit of {limit} USD was reached (--max-cost)")))

@@ -3,11 +3,13 @@
 //! Nothing here does I/O, knows a wire format or derives serde; each edge (provider dialect,
 //! session log, JSON output) spells these types in its own words.
 
+mod deltas;
 mod image;
 mod message;
 mod tool;
 mod usage;
 
+pub use deltas::Deltas;
 pub use image::Image;
 pub use message::{Message, ToolCall};
 pub use tool::{Keep, Outcome, Output, ToolResult, ToolSpec};

@@ -44,7 +44,7 @@ impl Printer {
         }
     }
 
-    /// Writes an event; it may stay in the buffer until [`Printer::flush`].
+    /// Writes an event; it may stay in the buffer until [`Printer::send`].
     pub fn event(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::Warning(message) => warn(message),
@@ -62,18 +62,18 @@ impl Printer {
         }
         match (self.form, event) {
             (Form::Json, event) => wire::write_event(&mut self.buffer, event),
-            (Form::Plain, TurnEvent::Text(delta)) => self.text(delta),
+            (Form::Plain, TurnEvent::Text(deltas)) => self.text(deltas.text()),
             (Form::Plain, _) => {}
         }
         if self.buffer.len() >= CHUNK {
-            self.flush();
+            self.send();
         }
     }
 
     /// Says on standard error why the run failed.
     pub fn error(&mut self, message: &str) {
         // What was printed so far comes first where both go to one place.
-        self.flush();
+        self.send();
         say(&format!(
             "{} {}",
             label("error:", "31"),
@@ -83,7 +83,7 @@ impl Printer {
 
     /// Says that the turn was stopped, and where its log is.
     pub fn interrupted(&mut self, log: Option<&Path>) {
-        self.flush();
+        self.send();
         match log {
             Some(path) => say(&format!(
                 "interrupted - the session so far is in {}",
@@ -96,15 +96,16 @@ impl Printer {
     /// Writes the end: a last newline, or the result line.
     pub fn finish(&mut self, result: &TurnResult) {
         match self.form {
-            Form::Json => wire::write_result(&mut self.buffer, result),
+            // What cannot be written is noted by `send`.
+            Form::Json => drop(wire::write_result(self, result)),
             Form::Plain if self.printed && self.last_byte != b'\n' => self.buffer.push(b'\n'),
             Form::Plain => {}
         }
-        self.flush();
+        self.send();
     }
 
     /// Hands the buffer to the system.
-    pub fn flush(&mut self) {
+    pub fn send(&mut self) {
         if self.buffer.is_empty() {
             return;
         }
@@ -143,6 +144,22 @@ impl Printer {
         }
         self.printed = true;
         self.last_byte = delta.as_bytes().last().copied().unwrap_or(self.last_byte);
+    }
+}
+
+/// Takes pieces of the result line, which may be as long as the reply twice over.
+impl Write for Printer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= CHUNK {
+            self.send();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send();
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use crate::chat::{Message, Pricing, ToolCall, ToolSpec, Usage};
+use crate::chat::{Deltas, Message, Pricing, ToolCall, ToolSpec, Usage};
 
 mod anthropic;
 mod auth;
@@ -24,6 +24,7 @@ mod http;
 mod lane;
 mod offline;
 mod record;
+mod repeated;
 mod route;
 mod sse;
 
@@ -161,10 +162,10 @@ pub enum StreamEvent {
         /// The provider's id of the request, for support.
         request_id: Option<String>,
     },
-    /// A piece of the reply, never empty.
-    Text(String),
-    /// A piece of visible reasoning, never empty.
-    Reasoning(String),
+    /// Pieces of the reply.
+    Text(Deltas),
+    /// Pieces of visible reasoning.
+    Reasoning(Deltas),
     /// Argument bytes of a call that is not complete yet: a sign of life, and a count.
     CallProgress(usize),
     /// A complete call.
@@ -262,6 +263,11 @@ pub struct Failure {
 pub trait Sink {
     /// Takes one event. May keep it until [`Sink::flush`].
     fn push(&mut self, event: StreamEvent);
+
+    /// Takes one piece of the reply, never empty. By far the most frequent event.
+    fn text(&mut self, piece: &str) {
+        self.push(StreamEvent::Text(piece.into()));
+    }
 
     /// Hands on what was pushed: called before every blocking read and at the end. Waits while
     /// the agent is behind. `false` means nobody listens any more and the stream should stop.

@@ -110,7 +110,7 @@ mod tests {
         for step in 1..=3 {
             let mut sink = Collect::default();
             let mut tee = recorder.tee(&mut sink, Some(&key));
-            tee.push(StreamEvent::Text("the key is sk-secret".to_owned()));
+            tee.push(StreamEvent::Text("the key is sk-secret".into()));
             tee.push(StreamEvent::Usage(Usage::default()));
             tee.push(StreamEvent::Done {
                 finish: Finish::Normal,

@@ -46,7 +46,7 @@ impl Collect {
     /// All text.
     pub(super) fn text(&self) -> String {
         let text = |event: &StreamEvent| match event {
-            StreamEvent::Text(text) => Some(text.clone()),
+            StreamEvent::Text(text) => Some(text.text().to_owned()),
             _ => None,
         };
         self.events.iter().filter_map(text).collect()

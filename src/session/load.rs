@@ -132,6 +132,47 @@ pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
     Ok((loaded, scan.tail))
 }
 
+/// The records that a copy of the living branch needs, in order: from the first one that history
+/// keeps, the summary among them, the display name last.
+pub(super) fn branch(path: &Path) -> Result<Vec<Record>> {
+    let named = |error: Error| error.context(format!("cannot copy `{}`", path.display()));
+    let (file, _) =
+        open_regular(path, OpenOptions::new().read(true)).map_err(|e| named(e.into()))?;
+    let mut scan = Scan::run(&file, MAX_LINE).map_err(named)?;
+    let connected = scan.tree.connect().is_ok();
+    let Some(newest) = scan.tree.newest().filter(|_| connected) else {
+        return Err(named(Error::failed("it holds no conversation")));
+    };
+    let path = scan.tree.path(newest);
+    let failed = |(_, reason): (usize, String)| named(Error::failed(reason));
+    let all: Result<Vec<Record>> = path
+        .iter()
+        .map(|index| record_at(&file, &scan.tree, *index).map_err(failed))
+        .collect();
+    let mut records = all?;
+    let summary = records
+        .iter()
+        .rposition(|record| matches!(record, Record::Compact { .. }));
+    if let Some(Record::Compact { first_kept, .. }) = summary.map(|at| &records[at]) {
+        let kept = records
+            .iter()
+            .position(|record| record.id() == first_kept.as_deref());
+        records.drain(..kept.or(summary).unwrap_or(0));
+    }
+    // Chained anew: the first has no parent any more, and old formats know no ids.
+    let mut previous = None;
+    for (n, record) in records.iter_mut().enumerate() {
+        if let Record::Message { id, parent, .. } | Record::Compact { id, parent, .. } = record {
+            if id.is_empty() {
+                *id = position_id(n as u64);
+            }
+            *parent = previous.replace(id.clone());
+        }
+    }
+    records.extend(scan.name.map(Record::Name));
+    Ok(records)
+}
+
 /// The history that ends at a node, and that node's id. The error is a node that cannot be read.
 fn history(
     file: &File,

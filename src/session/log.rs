@@ -81,6 +81,15 @@ impl Log {
         }
     }
 
+    /// Creates a log with a copy of the living branch of another.
+    pub fn fork(original: &Path, spec: &LogSpec) -> Result<Self> {
+        let mut log = Self::create(spec)?;
+        for record in load::branch(original)? {
+            log.append(&record)?;
+        }
+        Ok(log)
+    }
+
     /// Opens an existing log for writing: locks it, makes it private, mends its end, loads it.
     pub fn reopen(home: &Home, path: &Path) -> Result<(Self, Loaded)> {
         let named = |error: Error| error.context(format!("cannot open `{}`", path.display()));

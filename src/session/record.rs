@@ -113,6 +113,14 @@ pub fn message_to_json(message: &Message) -> Value {
 }
 
 impl Record {
+    /// The id, when the record is a node of the tree.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Record::Message { id, .. } | Record::Compact { id, .. } => Some(id),
+            Record::Session(_) | Record::Response { .. } | Record::Name(_) => None,
+        }
+    }
+
     /// The line that stands for it in the file, with its newline.
     pub fn to_line(&self) -> Vec<u8> {
         // Strings, numbers and string keys into memory: this cannot fail.

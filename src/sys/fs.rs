@@ -46,6 +46,13 @@ pub fn require_regular(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, text))
 }
 
+/// Whether the error says that nothing has this name, also because what should be a directory on
+/// the way is something else.
+pub fn is_missing(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
 /// Takes the exclusive advisory lock of a file, which lasts until its last descriptor is closed.
 /// Without `wait`, `false` says that somebody else holds it.
 pub fn lock_exclusive(file: &File, wait: bool) -> io::Result<bool> {

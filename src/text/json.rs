@@ -20,10 +20,11 @@ pub fn to_line(value: &impl Serialize) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// Appends a value the way [`to_line`] writes it.
-pub fn write_value(out: &mut Vec<u8>, value: &impl Serialize) {
-    // Writing to memory does not fail.
-    let _ = value.serialize(&mut line_serializer(out));
+/// Writes a value the way [`to_line`] does, piece by piece.
+pub fn write_value(out: &mut impl io::Write, value: &impl Serialize) -> io::Result<()> {
+    value
+        .serialize(&mut line_serializer(out))
+        .map_err(io::Error::from)
 }
 
 /// Appends `text` as a JSON string with its quotes, the way [`to_line`] writes it, without
@@ -47,7 +48,7 @@ pub fn parse(text: &str) -> Result<Value, String> {
     })
 }
 
-fn line_serializer(out: &mut Vec<u8>) -> Serializer<&mut Vec<u8>, LineFormatter> {
+fn line_serializer<W: io::Write>(out: &mut W) -> Serializer<&mut W, LineFormatter> {
     Serializer::with_formatter(out, LineFormatter)
 }
 

@@ -40,6 +40,11 @@ impl Runtime {
         }
     }
 
+    /// What commands get as their environment.
+    pub fn env(&self) -> &Env {
+        &self.shell.env
+    }
+
     /// Where relative paths start.
     pub fn workspace(&self) -> &Path {
         &self.shell.workspace

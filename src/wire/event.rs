@@ -3,17 +3,21 @@
 use serde_json::{Value, json};
 
 use crate::agent::{BatchCall, TurnEvent};
-use crate::chat::Usage;
+use crate::chat::{Deltas, Usage};
 use crate::text::json::{write_string, write_value};
 
-/// Appends one event as a JSON line. Deltas, by far the most frequent, take a short cut.
-pub fn write_event(line: &mut Vec<u8>, event: &TurnEvent) {
+/// Appends one event as JSON, one line each for pieces of text. These, by far the most frequent,
+/// take a short cut.
+pub fn write_event(lines: &mut Vec<u8>, event: &TurnEvent) {
     match event {
-        TurnEvent::Text(delta) => write_delta(line, "text", delta),
-        TurnEvent::Reasoning(delta) => write_delta(line, "reasoning", delta),
-        event => write_value(line, &to_json(event)),
+        TurnEvent::Text(deltas) => write_deltas(lines, "text", deltas),
+        TurnEvent::Reasoning(deltas) => write_deltas(lines, "reasoning", deltas),
+        event => {
+            // Writing to memory does not fail.
+            let _ = write_value(lines, &to_json(event));
+            lines.push(b'\n');
+        }
     }
-    line.push(b'\n');
 }
 
 /// Token counters, in the words of the wire.
@@ -27,19 +31,21 @@ pub(super) fn usage_fields(usage: &Usage) -> Value {
     })
 }
 
-fn write_delta(line: &mut Vec<u8>, kind: &str, delta: &str) {
-    line.extend_from_slice(b"{\"type\":\"");
-    line.extend_from_slice(kind.as_bytes());
-    line.extend_from_slice(b"\",\"delta\":");
-    write_string(line, delta);
-    line.push(b'}');
+fn write_deltas(lines: &mut Vec<u8>, kind: &str, deltas: &Deltas) {
+    for delta in deltas.iter() {
+        lines.extend_from_slice(b"{\"type\":\"");
+        lines.extend_from_slice(kind.as_bytes());
+        lines.extend_from_slice(b"\",\"delta\":");
+        write_string(lines, delta);
+        lines.extend_from_slice(b"}\n");
+    }
 }
 
 fn to_json(event: &TurnEvent) -> Value {
     match event {
         TurnEvent::TurnStart => json!({"type": "turn_start"}),
-        TurnEvent::Text(delta) => json!({"type": "text", "delta": delta}),
-        TurnEvent::Reasoning(delta) => json!({"type": "reasoning", "delta": delta}),
+        TurnEvent::Text(deltas) => json!({"type": "text", "delta": deltas.text()}),
+        TurnEvent::Reasoning(deltas) => json!({"type": "reasoning", "delta": deltas.text()}),
         TurnEvent::ToolBatch(calls) => {
             let calls: Vec<Value> = calls.iter().map(call).collect();
             json!({"type": "tool_batch", "calls": calls})
@@ -61,6 +67,11 @@ fn to_json(event: &TurnEvent) -> Value {
             "summary": summary,
             "content": content,
         }),
+        TurnEvent::Compacting => json!({"type": "compacting"}),
+        TurnEvent::Compacted {
+            summary,
+            context_tokens,
+        } => json!({"type": "compacted", "summary": summary, "context_tokens": context_tokens}),
         TurnEvent::Usage(usage) => {
             let mut value = json!({"type": "usage"});
             if let (Value::Object(value), Value::Object(fields)) = (&mut value, usage_fields(usage))

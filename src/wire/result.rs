@@ -1,5 +1,7 @@
 //! The result object that ends a run.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -32,8 +34,8 @@ struct Tools {
     failures: u64,
 }
 
-/// Appends a result as a line with `type: "result"`; `session` is the log's path.
-pub fn write_result(line: &mut Vec<u8>, result: &TurnResult) {
+/// Writes a result as a line with `type: "result"`, piece by piece; `session` is the log's path.
+pub fn write_result(line: &mut impl Write, result: &TurnResult) -> io::Result<()> {
     let mut usage = usage_fields(&result.usage);
     usage["prompt_tokens"] = result.usage.prompt().into();
     let session = result.log.as_ref().map(|path| path.to_string_lossy());
@@ -55,8 +57,8 @@ pub fn write_result(line: &mut Vec<u8>, result: &TurnResult) {
         },
         session: session.as_deref(),
     };
-    write_value(line, &object);
-    line.push(b'\n');
+    write_value(line, &object)?;
+    line.write_all(b"\n")
 }
 
 /// The result of a run that never began.

@@ -20,7 +20,17 @@ pub struct Step {
     ops: Vec<Op>,
     finish: Option<String>,
     usage: Option<Value>,
+    cut: Option<(usize, Cut)>,
     made_for: Option<Make>,
+}
+
+/// How a reply breaks off.
+#[derive(Clone, Copy, Debug)]
+pub enum Cut {
+    /// The body ends as HTTP wants it.
+    Clean,
+    /// The connection closes in the middle.
+    Lost,
 }
 
 type Make = Box<dyn FnOnce(&Received) -> Step + Send>;
@@ -99,6 +109,15 @@ impl Step {
         })
     }
 
+    /// Adds a call whose id is of the test's choosing.
+    pub fn and_call_with_id(self, id: &str, name: &str, arguments: Value) -> Self {
+        self.op(Op::Call {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.to_string(),
+        })
+    }
+
     /// Adds bytes of the body as they are.
     pub fn raw(self, bytes: impl Into<Vec<u8>>) -> Self {
         self.op(Op::Raw(bytes.into()))
@@ -118,6 +137,22 @@ impl Step {
     /// Ends the body here, without a finish.
     pub fn stop(self) -> Self {
         self.op(Op::Stop)
+    }
+
+    /// Breaks off after that many bytes of the body.
+    pub fn cut(mut self, bytes: usize, how: Cut) -> Self {
+        self.cut = Some((bytes, how));
+        self
+    }
+
+    /// The bytes of the body, for a dialect.
+    pub fn bytes(self, api: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        play(self, api.starts_with("anthropic"), &mut |chunk| {
+            bytes.extend_from_slice(chunk);
+            true
+        });
+        bytes
     }
 
     /// Reports this finish reason, in the dialect's words.
@@ -159,9 +194,16 @@ pub struct Received {
     pub headers: Vec<(String, String)>,
     /// The parsed body.
     pub body: Value,
+    /// When all of it was there.
+    pub at: Instant,
 }
 
 impl Received {
+    /// The path without its query.
+    pub fn endpoint(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
     /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
@@ -228,7 +270,11 @@ impl Received {
 fn flat(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(flat).collect::<Vec<_>>().join("\n"),
+        Value::Array(parts) => {
+            let texts: Vec<String> = parts.iter().map(flat).collect();
+            let said = texts.into_iter().filter(|text| !text.is_empty());
+            said.collect::<Vec<_>>().join("\n")
+        }
         Value::Object(part) => part
             .get("text")
             .or(part.get("content"))
@@ -254,6 +300,7 @@ struct Shared {
 struct State {
     steps: Vec<Step>,
     received: Vec<Received>,
+    connections: usize,
     hangups: usize,
     problems: Vec<String>,
 }
@@ -268,6 +315,7 @@ impl Provider {
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
                 let shared = served.clone();
+                shared.state.lock().expect("the lock").connections += 1;
                 std::thread::spawn(move || serve(connection, &shared));
             }
         });
@@ -297,6 +345,11 @@ impl Provider {
     /// All requests so far.
     pub fn received(&self) -> Vec<Received> {
         self.shared.state.lock().expect("the lock").received.clone()
+    }
+
+    /// How many connections were made so far, used or not.
+    pub fn connections(&self) -> usize {
+        self.shared.state.lock().expect("the lock").connections
     }
 
     /// Waits for that many requests.
@@ -351,7 +404,7 @@ fn serve(mut connection: TcpStream, shared: &Shared) {
     };
     let mut reader = BufReader::new(reader);
     while let Some(request) = read_request(&mut reader) {
-        let anthropic = request.path.ends_with("/messages");
+        let anthropic = request.endpoint().ends_with("/messages");
         let step = {
             let mut state = shared.state.lock().expect("the lock");
             let problem = if anthropic {
@@ -405,6 +458,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Received> {
         path,
         headers,
         body,
+        at: Instant::now(),
     })
 }
 
@@ -426,15 +480,43 @@ fn reply(connection: &mut TcpStream, step: Step, anthropic: bool) -> bool {
     if connection.write_all(head.as_bytes()).is_err() {
         return false;
     }
+    let (mut left, how) = match step.cut {
+        Some((bytes, how)) => (bytes, how),
+        None => (usize::MAX, Cut::Clean),
+    };
+    let ended = play(step, anthropic, &mut |bytes| {
+        let most = bytes.len().min(left);
+        left -= most;
+        write_chunk(connection, &bytes[..most])
+    });
+    match ended {
+        Ended::Gone => false,
+        Ended::Well if left == 0 && matches!(how, Cut::Lost) => {
+            connection.shutdown(std::net::Shutdown::Both).is_ok()
+        }
+        Ended::Well => connection.write_all(b"0\r\n\r\n").is_ok(),
+        Ended::Died => {
+            let _ = connection.shutdown(std::net::Shutdown::Both);
+            true
+        }
+    }
+}
+
+enum Ended {
+    Well,
+    Died,
+    Gone,
+}
+
+/// Sends the frames of a step one by one; `send` is `false` when the client went away.
+fn play(step: Step, anthropic: bool, send: &mut dyn FnMut(&[u8]) -> bool) -> Ended {
     let mut frames = Frames {
         anthropic,
         block: 0,
         call: 0,
     };
-    let mut ended = false;
-    let mut send = |bytes: &[u8]| write_chunk(connection, bytes);
     if !send(&frames.start()) {
-        return false;
+        return Ended::Gone;
     }
     let has_calls = step.ops.iter().any(|op| matches!(op, Op::Call { .. }));
     for op in step.ops {
@@ -447,37 +529,27 @@ fn reply(connection: &mut TcpStream, step: Step, anthropic: bool) -> bool {
                 arguments,
             } => send(&frames.call(&id, &name, &arguments)),
             Op::Raw(bytes) => send(&bytes),
-            Op::Gate(gate) => {
-                while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) =
-                    gate.recv_timeout(Duration::from_millis(20))
-                {
-                    // A comment shows whether the client is still there; it is not content.
-                    if !send(b": still here\n\n") {
-                        return false;
-                    }
+            Op::Gate(gate) => loop {
+                let timeout = gate.recv_timeout(Duration::from_millis(20));
+                if timeout != Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                    break true;
                 }
-                true
-            }
-            Op::Die => {
-                let _ = connection.shutdown(std::net::Shutdown::Both);
-                return true;
-            }
-            Op::Stop => {
-                ended = true;
-                break;
-            }
+                // A comment shows whether the client is still there; it is not content.
+                if !send(b": still here\n\n") {
+                    break false;
+                }
+            },
+            Op::Die => return Ended::Died,
+            Op::Stop => return Ended::Well,
         };
         if !sent {
-            return false;
+            return Ended::Gone;
         }
     }
-    if !ended {
-        let finish = step.finish.as_deref();
-        if !send(&frames.end(finish, has_calls, step.usage)) {
-            return false;
-        }
+    match send(&frames.end(step.finish.as_deref(), has_calls, step.usage)) {
+        true => Ended::Well,
+        false => Ended::Gone,
     }
-    connection.write_all(b"0\r\n\r\n").is_ok()
 }
 
 fn write_chunk(connection: &mut TcpStream, bytes: &[u8]) -> bool {

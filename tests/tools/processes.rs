@@ -5,19 +5,19 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{bash, gated, one, play, results};
-use crate::support::{Place, answer, call, say, wait_until};
+use crate::support::{Place, answer, call, say, until};
 
 /// Far below what a command that is waited for would take.
 const SOON: Duration = Duration::from_secs(15);
 
 #[track_caller]
-fn pid(text: &str) -> u32 {
+fn pid(text: &str) -> i32 {
     let line = text.lines().find(|line| !line.starts_with('['));
     line.and_then(|line| line.parse().ok())
         .unwrap_or_else(|| panic!("no process id in {text:?}"))
 }
 
-fn lives(place: &Place, pid: u32) -> bool {
+fn lives(place: &Place, pid: i32) -> bool {
     place.processes().contains(&pid)
 }
 
@@ -213,7 +213,7 @@ fn five_hundred_commands_leave_neither_zombie_nor_descriptor() {
         lists.split_whitespace().count()
     };
     // The guard is the one that stays.
-    wait_until("children are left", || children() <= 1);
+    until("all children are reaped", || children() <= 1);
     drop(gate);
     let run = run.finish().ends_with(0);
     let dones = results(&run);

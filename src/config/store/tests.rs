@@ -80,7 +80,7 @@ fn a_broken_file_is_never_changed_by_a_read_and_is_moved_aside_by_a_write() {
         ("{} // note", "line 1 column 4"),
         ("[1]", "line 1 column"),
         ("\"text\"", "line 1 column"),
-        ("", "line 1 column 0"),
+        ("", "line 1 column 1"),
         ("{\"a\": \"\u{0}", "line 1"),
     ];
     for (text, position) in cases {

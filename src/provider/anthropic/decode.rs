@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::request::ORIGIN;
 use crate::chat::{ToolCall, Usage};
 use crate::provider::http::Decoder;
+use crate::provider::repeated::Repeated;
 use crate::provider::sse::Flow;
 use crate::provider::{Failure, Finish, Sink, StreamEvent, error};
 
@@ -75,6 +76,21 @@ enum Block {
     Unknown,
 }
 
+impl Frame<'_> {
+    /// The text, when the frame says nothing else.
+    fn only_text(&self) -> Option<&str> {
+        let delta = self
+            .delta
+            .as_ref()
+            .filter(|_| self.kind == "content_block_delta")?;
+        let more = self.usage.is_some()
+            || delta.thinking.is_some()
+            || delta.signature.is_some()
+            || delta.partial_json.is_some();
+        delta.text.as_deref().filter(|_| !more)
+    }
+}
+
 /// The state of one stream.
 pub(super) struct Decode {
     /// `provider/id` of the model, to mark what only it takes back.
@@ -84,6 +100,7 @@ pub(super) struct Decode {
     finish: Option<Finish>,
     counters: Counters,
     malformed: u32,
+    repeated: Repeated,
 }
 
 impl Decode {
@@ -94,6 +111,7 @@ impl Decode {
             finish: None,
             counters: Counters::default(),
             malformed: 0,
+            repeated: Repeated::default(),
         }
     }
 
@@ -200,10 +218,17 @@ impl Decode {
 
 impl Decoder for Decode {
     fn frame(&mut self, data: &str, sink: &mut dyn Sink) -> Result<Flow, Failure> {
+        if let Some(piece) = self.repeated.piece(data) {
+            sink.text(piece);
+            return Ok(Flow::Continue(()));
+        }
         let Ok(frame) = serde_json::from_str::<Frame<'_>>(data) else {
             self.malformed += 1;
             return Ok(Flow::Continue(()));
         };
+        if let Some(text) = frame.only_text() {
+            self.repeated.learn(data, "text", text);
+        }
         let index = frame.index.unwrap_or(0);
         match &*frame.kind {
             "content_block_delta" => {
@@ -287,13 +312,13 @@ impl Decoder for Decode {
 
 fn push_text(text: String, sink: &mut dyn Sink) {
     if !text.is_empty() {
-        sink.push(StreamEvent::Text(text));
+        sink.text(&text);
     }
 }
 
 fn push_reasoning(text: String, sink: &mut dyn Sink) {
     if !text.is_empty() {
-        sink.push(StreamEvent::Reasoning(text));
+        sink.push(StreamEvent::Reasoning(text.into()));
     }
 }
 

@@ -123,21 +123,21 @@ pub(super) fn read(
     let mut warn = |text: String| warnings.push(format!("models.json: {text}"));
     let bytes = match crate::sys::fs::read_regular(&home.join("models.json"), LIMIT) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) if crate::sys::fs::is_missing(&error) => return Vec::new(),
         Err(error) => {
             warn(crate::error::io_text(&error));
             return Vec::new();
         }
     };
     let Ok(text) = std::str::from_utf8(&bytes) else {
-        warn("not UTF-8".to_owned());
+        warn("it is not UTF-8".to_owned());
         return Vec::new();
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: File<'_> = match serde_json::from_str(text) {
         // Serde takes a list for a struct.
         Ok(_) if !text.trim_start().starts_with('{') => {
-            warn("not an object".to_owned());
+            warn("it is not an object at line 1 column 1".to_owned());
             return Vec::new();
         }
         Ok(file) => file,

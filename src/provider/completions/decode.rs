@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::calls::{Calls, Piece};
 use crate::chat::Usage;
 use crate::provider::http::Decoder;
+use crate::provider::repeated::Repeated;
 use crate::provider::sse::Flow;
 use crate::provider::{Failure, Finish, Sink, StreamEvent, error};
 
@@ -51,6 +52,23 @@ struct PromptDetails {
     cached_tokens: Option<u64>,
 }
 
+impl Frame<'_> {
+    /// The text, when the frame says nothing else.
+    fn only_text(&self) -> Option<&str> {
+        let [choice] = self.choices.as_deref()? else {
+            return None;
+        };
+        let delta = choice.delta.as_ref()?;
+        let more = choice.finish_reason.is_some()
+            || self.usage.is_some()
+            || delta.reasoning_content.is_some()
+            || delta.reasoning.is_some()
+            || delta.refusal.is_some()
+            || delta.tool_calls.is_some();
+        delta.content.as_deref().filter(|_| !more)
+    }
+}
+
 /// The state of one stream.
 #[derive(Default)]
 pub(super) struct Decode {
@@ -58,10 +76,15 @@ pub(super) struct Decode {
     finish: Option<Finish>,
     refused: bool,
     malformed: u32,
+    repeated: Repeated,
 }
 
 impl Decoder for Decode {
     fn frame(&mut self, data: &str, sink: &mut dyn Sink) -> Result<Flow, Failure> {
+        if let Some(piece) = self.repeated.piece(data) {
+            sink.text(piece);
+            return Ok(Flow::Continue(()));
+        }
         let data = data.trim();
         if data == "[DONE]" {
             return Ok(Flow::Break(()));
@@ -106,6 +129,9 @@ impl Decode {
         if frame.error.is_some() {
             return Err(error::from_frame(data));
         }
+        if let Some(text) = frame.only_text() {
+            self.repeated.learn(data, "content", text);
+        }
         if let Some(choice) = frame.choices.and_then(|choices| choices.into_iter().next()) {
             if let Some(delta) = choice.delta {
                 self.apply_delta(delta, sink);
@@ -128,14 +154,14 @@ impl Decode {
             .filter(full)
             .or(delta.reasoning.filter(full))
         {
-            sink.push(StreamEvent::Reasoning(text));
+            sink.push(StreamEvent::Reasoning(text.into()));
         }
         if let Some(text) = delta.content.filter(full) {
-            sink.push(StreamEvent::Text(text));
+            sink.text(&text);
         }
         if let Some(text) = delta.refusal.filter(full) {
             self.refused = true;
-            sink.push(StreamEvent::Text(text));
+            sink.text(&text);
         }
         for piece in delta.tool_calls.into_iter().flatten() {
             let bytes = self.calls.add(piece);

@@ -62,7 +62,7 @@ impl Player<'_> {
     /// Streams a text word by word.
     fn say(&self, text: &str, pace: Duration, sink: &mut dyn Sink) -> Result<(), Failure> {
         for word in text.split_inclusive([' ', '\n']) {
-            sink.push(StreamEvent::Text(word.to_owned()));
+            sink.text(word);
             if !pace.is_zero() {
                 self.wait(pace, sink)?;
             }

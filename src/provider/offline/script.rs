@@ -150,9 +150,9 @@ pub(super) fn play(
         }
         match action {
             Action::Text(text) if text.is_empty() => {}
-            Action::Text(text) => sink.push(StreamEvent::Text(text.clone())),
+            Action::Text(text) => sink.text(text),
             Action::Reasoning(text) if text.is_empty() => {}
-            Action::Reasoning(text) => sink.push(StreamEvent::Reasoning(text.clone())),
+            Action::Reasoning(text) => sink.push(StreamEvent::Reasoning(text.as_str().into())),
             Action::ReasoningItem(item) => sink.push(StreamEvent::ReasoningItem(item.to_string())),
             Action::Call(call) => {
                 calls += 1;
@@ -258,8 +258,10 @@ fn finish_of(name: &str) -> Finish {
 pub(in crate::provider) fn record(event: &StreamEvent) -> Vec<Value> {
     match event {
         StreamEvent::Opened { .. } | StreamEvent::CallProgress(_) => Vec::new(),
-        StreamEvent::Text(text) => vec![json!({"text": text})],
-        StreamEvent::Reasoning(text) => vec![json!({"reasoning": text})],
+        StreamEvent::Text(text) => text.iter().map(|text| json!({"text": text})).collect(),
+        StreamEvent::Reasoning(text) => {
+            text.iter().map(|text| json!({"reasoning": text})).collect()
+        }
         StreamEvent::ReasoningItem(item) => {
             let item: Value =
                 serde_json::from_str(item).unwrap_or_else(|_| Value::String(item.clone()));
