@@ -6,4 +6,6 @@ mod layers;
 mod packaging;
 mod print;
 mod provider;
+mod sessions;
 mod support;
+mod tools;

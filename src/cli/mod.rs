@@ -22,10 +22,11 @@ use crate::config::{Home, Settings};
 use crate::error::{Error, Result, io_text};
 use crate::print;
 use crate::provider::{self, Catalog};
-use crate::sys::{Env, clock};
+use crate::sys::{Env, clock, signal};
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
 pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
+    signal::ignore_file_size_limit();
     let invocation = match parse(&argv) {
         Ok(invocation) => invocation,
         Err(failure) if failure.print => return print::report(&failure.error, failure.json),

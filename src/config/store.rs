@@ -5,7 +5,7 @@
 //! moved aside, never overwritten.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -155,7 +155,7 @@ impl Store {
     }
 
     fn load(&self, path: &Path) -> Result<Option<Map<String, Value>>, Broken> {
-        let bytes = match read_file(path) {
+        let bytes = match sys::fs::read_regular(path, MAX_FILE) {
             Ok(bytes) => bytes,
             Err(error) if sys::fs::is_missing(&error) => return Ok(None),
             Err(error) => return Err(Broken::Unreadable(io_text(&error))),
@@ -199,27 +199,6 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
         let (line, column) = (error.line().max(1), error.column().max(1));
         format!("{problem} at line {line} column {column}")
     })
-}
-
-/// Reads a regular file. Opening does not block, whatever stands in its place.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::other("it is a directory"));
-    }
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(io::Error::other("it is larger than 32 MiB"));
-    }
-    Ok(bytes)
 }
 
 /// Takes the lock that serves every store. The file lock also keeps threads of this process

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Secret;
-use super::catalog::read_bounded;
 use crate::config::store::parse_object;
 use crate::sys::Env;
 
@@ -115,7 +114,7 @@ impl Credentials {
 }
 
 fn read(home: &Path, warnings: &mut Vec<String>) -> Map<String, Value> {
-    let bytes = match read_bounded(&home.join("auth.json"), LIMIT) {
+    let bytes = match crate::sys::fs::read_regular(&home.join("auth.json"), LIMIT) {
         Ok(bytes) => bytes,
         Err(error) if crate::sys::fs::is_missing(&error) => return Map::new(),
         Err(error) => {

@@ -161,6 +161,26 @@ impl Place {
         found
     }
 
+    /// The living processes that were started in this place, e's own included.
+    pub fn processes(&self) -> Vec<i32> {
+        let own = self.root.path().as_os_str().as_encoded_bytes();
+        let belongs = |pid: &i32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.windows(own.len()).any(|part| part == own)
+        };
+        let names = std::fs::read_dir("/proc").expect("a /proc").flatten();
+        let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(belongs)
+            .filter(|pid| super::wait::is_alive(*pid))
+            .collect()
+    }
+
+    /// Waits until nothing that was started in this place is left.
+    #[track_caller]
+    pub fn wait_deserted(&self) {
+        super::until("the last process is gone", || self.processes().is_empty());
+    }
+
     /// A run of e in the workspace, with nothing on standard input.
     pub fn e(&self) -> Builder {
         self.program(env!("CARGO_BIN_EXE_e"))
@@ -219,6 +239,21 @@ impl Builder {
     /// Adds arguments.
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.command.args(args);
+        self
+    }
+
+    /// Runs it from a shell that has done `prelude` first. For after the last argument.
+    pub fn after(mut self, prelude: &str) -> Self {
+        let script = format!("{prelude}\nexec \"$0\" \"$@\"");
+        let mut shell = Command::new("bash");
+        shell.arg("-c").arg(script).arg(self.command.get_program());
+        shell.args(self.command.get_args()).env_clear();
+        let set = self.command.get_envs();
+        shell.envs(set.filter_map(|(name, value)| Some((name, value?))));
+        if let Some(directory) = self.command.get_current_dir() {
+            shell.current_dir(directory);
+        }
+        self.command = shell;
         self
     }
 
@@ -353,6 +388,18 @@ impl Watched {
             let left = until.saturating_duration_since(Instant::now());
             let seen = String::from_utf8_lossy(&gathered.bytes).into_owned();
             assert!(gathered.open && !left.is_zero(), "no {text:?} in {seen:?}");
+            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
+        }
+    }
+
+    /// Waits for that many lines, or for the end.
+    pub fn wait_lines(&self, count: usize) {
+        let until = Instant::now() + PATIENCE;
+        let mut gathered = self.0.0.lock().expect("the lock");
+        while gathered.open && gathered.bytes.iter().filter(|&&byte| byte == b'\n').count() < count
+        {
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "no {count} lines");
             gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
         }
     }

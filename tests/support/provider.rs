@@ -21,6 +21,7 @@ pub struct Step {
     finish: Option<String>,
     usage: Option<Value>,
     cut: Option<(usize, Cut)>,
+    made_for: Option<Make>,
 }
 
 /// How a reply breaks off.
@@ -31,6 +32,8 @@ pub enum Cut {
     /// The connection closes in the middle.
     Lost,
 }
+
+type Make = Box<dyn FnOnce(&Received) -> Step + Send>;
 
 enum Op {
     Text(String),
@@ -55,6 +58,14 @@ pub fn say(text: &str) -> Step {
 /// A reply that calls a tool.
 pub fn call(name: &str, arguments: Value) -> Step {
     call_raw(name, &arguments.to_string())
+}
+
+/// A reply that depends on the request.
+pub fn answer(make: impl FnOnce(&Received) -> Step + Send + 'static) -> Step {
+    Step {
+        made_for: Some(Box::new(make)),
+        ..Step::default()
+    }
 }
 
 /// A reply that calls a tool with any text as arguments.
@@ -326,6 +337,11 @@ impl Provider {
             .extend(steps);
     }
 
+    /// Drops the replies that nobody has asked for.
+    pub fn forget_script(&self) {
+        self.shared.state.lock().expect("the lock").steps.clear();
+    }
+
     /// All requests so far.
     pub fn received(&self) -> Vec<Received> {
         self.shared.state.lock().expect("the lock").received.clone()
@@ -371,8 +387,9 @@ impl Provider {
 
 impl Drop for Provider {
     fn drop(&mut self) {
-        let problems = std::mem::take(&mut self.shared.state.lock().expect("the lock").problems);
+        // A test that failed in a wait has poisoned the lock, and must not panic once more.
         if !std::thread::panicking() {
+            let problems = &self.shared.state.lock().expect("the lock").problems;
             assert!(
                 problems.is_empty(),
                 "requests that the dialect refuses: {problems:#?}"
@@ -396,12 +413,15 @@ fn serve(mut connection: TcpStream, shared: &Shared) {
                 strict::completions(&request)
             };
             state.problems.extend(problem.err());
-            state.received.push(request);
-            if state.steps.is_empty() {
-                say("ok")
-            } else {
-                state.steps.remove(0)
+            let mut step = match state.steps.is_empty() {
+                true => say("ok"),
+                false => state.steps.remove(0),
+            };
+            if let Some(make) = step.made_for.take() {
+                step = make(&request);
             }
+            state.received.push(request);
+            step
         };
         shared.changed.notify_all();
         if !reply(&mut connection, step, anthropic) {

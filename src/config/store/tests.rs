@@ -124,7 +124,7 @@ fn what_is_no_regular_file_stops_a_write_and_stays() {
     assert!(f.path("settings.json").is_dir());
     assert_eq!(
         SETTINGS.status(&f.home),
-        Status::Unreadable("it is a directory".into())
+        Status::Unreadable("it is a directory, not a regular file".into())
     );
 }
 

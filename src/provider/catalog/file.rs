@@ -10,7 +10,6 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::read_bounded;
 use crate::chat::Pricing;
 use crate::provider::{Dialect, Model, Thinking};
 
@@ -122,7 +121,7 @@ pub(super) fn read(
     warnings: &mut Vec<String>,
 ) -> Vec<Entry> {
     let mut warn = |text: String| warnings.push(format!("models.json: {text}"));
-    let bytes = match read_bounded(&home.join("models.json"), LIMIT) {
+    let bytes = match crate::sys::fs::read_regular(&home.join("models.json"), LIMIT) {
         Ok(bytes) => bytes,
         Err(error) if crate::sys::fs::is_missing(&error) => return Vec::new(),
         Err(error) => {
@@ -283,7 +282,7 @@ pub(super) fn read_store(home: &Path) -> Vec<(String, Listing)> {
         context_window: Option<u64>,
     }
     // A cache is rebuilt when it is asked for again, so a broken one is as good as none.
-    let Ok(bytes) = read_bounded(&home.join("models-store.json"), LIMIT) else {
+    let Ok(bytes) = crate::sys::fs::read_regular(&home.join("models-store.json"), LIMIT) else {
         return Vec::new();
     };
     let Ok(InOrder(entries)) = serde_json::from_slice(&bytes) else {
