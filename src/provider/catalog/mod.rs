@@ -7,6 +7,7 @@ mod builtin;
 mod file;
 mod known;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use known::Provider;
 pub struct Catalog {
     providers: Vec<Provider>,
     credentials: Credentials,
+    key_variables: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -115,11 +117,19 @@ impl Catalog {
                 provider.variable.as_deref()?,
             ))
         });
+        // A provider that takes its key from another variable leaves a key in the usual one.
+        let usual = BUILTIN.iter().filter_map(|row| match row.auth {
+            Auth::Key(variable) => Some(variable),
+            Auth::Browser | Auth::Local => None,
+        });
+        let used = variables.clone().map(|(_, variable)| variable);
+        let key_variables: BTreeSet<String> = usual.chain(used).map(str::to_owned).collect();
         let (credentials, more) = Credentials::load(home, env, variables);
         warnings.extend(more);
         Self {
             providers,
             credentials,
+            key_variables: key_variables.into_iter().collect(),
             warnings,
         }
     }
@@ -141,7 +151,7 @@ impl Catalog {
 
     /// Every environment variable that may hold a provider key.
     pub fn key_variables(&self) -> &[String] {
-        self.credentials.variables()
+        &self.key_variables
     }
 
     /// The models that can be used now, in the order of listings; the offline ones come last.
