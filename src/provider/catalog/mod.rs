@@ -239,10 +239,7 @@ impl Catalog {
     /// A model that no list has, of a provider whose list is not closed.
     fn unlisted(&self, name: &str) -> Option<Arc<Model>> {
         let (provider, id) = name.split_once('/')?;
-        let provider = self
-            .providers
-            .iter()
-            .find(|known| known.template.provider == provider)?;
+        let provider = self.provider(provider)?;
         // A server on this machine is open when it is named.
         let open = self.is_open(provider) || provider.auth == Auth::Local;
         let accepts = open && !provider.listed && provider.template.dialect != Dialect::Offline;
@@ -252,11 +249,8 @@ impl Catalog {
     fn unavailable(&self, name: &str) -> Error {
         let error = Error::usage(format!("model `{name}` is unavailable"));
         let of_provider = name.split_once('/').map_or(name, |(provider, _)| provider);
-        let closed = self
-            .providers
-            .iter()
-            .find(|provider| provider.template.provider == of_provider);
-        if let Some(provider) = closed.filter(|provider| !self.is_open(provider)) {
+        let known = self.provider(of_provider);
+        if let Some(provider) = known.filter(|provider| !self.is_open(provider)) {
             let variable = provider
                 .variable
                 .as_ref()
@@ -268,12 +262,12 @@ impl Catalog {
             ));
         }
         let slugs: Vec<String> = self.models().map(|model| model.slug()).collect();
+        let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
         let wanted = name.to_lowercase();
-        let mut near: Vec<&str> = slugs.iter().map(String::as_str).collect();
+        let mut near = slugs.clone();
         near.retain(|slug| !wanted.is_empty() && slug.to_lowercase().contains(&wanted));
         if near.is_empty() {
-            let all: Vec<&str> = slugs.iter().map(String::as_str).collect();
-            near = similar::get_close_matches(name, &all, 3, 0.5);
+            near = similar::get_close_matches(name, &slugs, 3, 0.5);
         }
         near.truncate(5);
         let near: Vec<String> = near.iter().map(|slug| format!("`{slug}`")).collect();
@@ -286,6 +280,11 @@ impl Catalog {
                 near.join(" or ")
             )),
         }
+    }
+
+    fn provider(&self, name: &str) -> Option<&Provider> {
+        let mut providers = self.providers.iter();
+        providers.find(|provider| provider.template.provider == name)
     }
 
     fn is_open(&self, provider: &Provider) -> bool {
