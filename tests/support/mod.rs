@@ -7,6 +7,6 @@ pub mod strict;
 pub mod wait;
 
 pub use place::{Place, Run, Running};
-pub use provider::{Cut, Provider, Received, Step, answer, call, call_raw, fails, say};
+pub use provider::{Cut, Provider, Step, answer, call, call_raw, fails, say};
 pub use raw::Raw;
 pub use wait::{gone, pid_in, until};

@@ -298,12 +298,6 @@ impl Builder {
         self
     }
 
-    /// Starts it with something else as standard output.
-    pub fn start_to(mut self, stdout: impl Into<Stdio>) -> Running {
-        self.command.stdout(stdout);
-        self.spawn()
-    }
-
     /// Runs to the end.
     pub fn run(self) -> Run {
         self.start().finish()
