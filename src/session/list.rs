@@ -2,10 +2,7 @@
 
 use std::fs::{self, DirEntry, OpenOptions};
 use std::io;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::head::{Author, Head, Kind};
@@ -13,14 +10,12 @@ use super::lines::{Lines, MAX_LINE};
 use super::load::open_regular;
 use super::record::{Header, Record};
 use super::scan::{self, Damage, check_version, is_torn};
+use super::threads;
 use super::title::title_of;
 use crate::chat::Message;
 use crate::config::Home;
 use crate::config::home::path_key;
 use crate::error::{Error, Result, io_text};
-
-/// More threads than this gain nothing: most of the time goes into the system's own work.
-const MAX_THREADS: usize = 4;
 
 /// One session of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +63,7 @@ pub fn list(home: &Home, cwd: Option<&Path>) -> Result<Vec<Listed>> {
             }
         }
     }
-    listed.extend(look_at_all(&logs));
+    listed.extend(threads::map(&logs, entry).into_iter().flatten());
     listed.sort_by(|a, b| (b.modified_ms, &b.path).cmp(&(a.modified_ms, &a.path)));
     Ok(listed)
 }
@@ -99,37 +94,14 @@ fn logs_of(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries.iter().map(DirEntry::path).filter(is_log).collect())
 }
 
-/// Looks at each log, on a few threads.
-fn look_at_all(logs: &[PathBuf]) -> Vec<Listed> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut listed = Vec::new();
-        while let Some(path) = logs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match look_at(path) {
-                Ok(Some(session)) => listed.push(session),
-                Ok(None) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => listed.push(Listed::unread(path.clone(), &error)),
-            }
-        }
-        listed
-    };
-    let wanted = thread::available_parallelism().map_or(1, NonZero::get);
-    let others = wanted.min(MAX_THREADS).min(logs.len() / 16);
-    thread::scope(|scope| {
-        // Where no thread can be had, this one does the work alone.
-        let threads: Vec<_> = (1..others)
-            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
-            .collect();
-        let mut listed = work();
-        for thread in threads {
-            match thread.join() {
-                Ok(more) => listed.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        listed
-    })
+/// One entry of the list; none for a file that is not listed.
+fn entry(path: &PathBuf) -> Option<Listed> {
+    match look_at(path) {
+        Ok(listed) => listed,
+        // It went away since the folder was read.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(Listed::unread(path.clone(), &error)),
+    }
 }
 
 /// One log. `None` is a file that is not listed.
