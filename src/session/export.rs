@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 use crate::chat::{Message, Outcome, ToolCall};
 
@@ -138,27 +138,33 @@ impl Links {
             Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
-            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+            Event::Start(
+                Tag::Link {
+                    link_type,
+                    dest_url,
+                    ..
+                }
+                | Tag::Image {
+                    link_type,
+                    dest_url,
+                    ..
+                },
+            ) => {
                 // HTML has no links inside links.
                 let keep = is_harmless(&dest_url) && !self.kept.contains(&true);
                 self.kept.push(keep);
-                return keep.then(|| Event::Start(link(dest_url)));
+                return keep.then_some(Event::Start(Tag::Link {
+                    link_type,
+                    dest_url,
+                    title: CowStr::Borrowed(""),
+                    id: CowStr::Borrowed(""),
+                }));
             }
             Event::End(TagEnd::Link | TagEnd::Image) => {
                 return (self.kept.pop() == Some(true)).then_some(Event::End(TagEnd::Link));
             }
             other => other,
         })
-    }
-}
-
-fn link(dest_url: CowStr<'_>) -> Tag<'_> {
-    Tag::Link {
-        // An e-mail autolink would get a second `mailto:`; its target has one only when written.
-        link_type: LinkType::Inline,
-        dest_url,
-        title: CowStr::Borrowed(""),
-        id: CowStr::Borrowed(""),
     }
 }
 

@@ -100,3 +100,6 @@ impl Fold {
         sum.add(&response.usage.unwrap_or_default());
     }
 }
+
+#[cfg(test)]
+mod tests;
