@@ -68,7 +68,7 @@ impl<'a> Head<'a> {
     }
 
     /// Reads the head of a message or summary whose keys are in e's own order.
-    fn of_our_own(line: &'a [u8]) -> Option<Self> {
+    pub fn of_our_own(line: &'a [u8]) -> Option<Self> {
         let rest = line.strip_prefix(br#"{"type":""#)?;
         let (kind, rest) = match rest.strip_prefix(br#"message","id":""#) {
             Some(rest) => (Kind::Message, rest),
@@ -104,6 +104,13 @@ impl<'a> Head<'a> {
         let body: Body<IgnoredAny> = slow(line)?;
         let person = body.message.role == "user" && !body.message.internal;
         Ok(if person { Author::User } else { Author::Other })
+    }
+
+    /// Where the text of a message begins in this head's line, behind its quote.
+    pub fn content_at(&self, line: &[u8]) -> Option<usize> {
+        let (_, message) = own_message(self.rest?)?;
+        let content = message.strip_prefix(br#","content":""#)?;
+        Some(line.len() - content.len())
     }
 
     /// The billed reply that came with the record of this head's line.
@@ -173,13 +180,17 @@ fn first_value<T: DeserializeOwned>(text: &[u8]) -> Option<(T, &[u8])> {
     Some((value, &text[values.byte_offset()..]))
 }
 
-fn own_author(rest: &[u8]) -> Option<Author> {
+/// The role of the message, and what follows it.
+fn own_message(rest: &[u8]) -> Option<(&str, &[u8])> {
     let rest = match rest.strip_prefix(RESPONSE) {
         Some(response) => first_value::<IgnoredAny>(response)?.1.strip_prefix(b",")?,
         None => rest,
     };
-    let message = rest.strip_prefix(MESSAGE)?.strip_prefix(br#""role":""#)?;
-    let (role, message) = plain(message)?;
+    plain(rest.strip_prefix(MESSAGE)?.strip_prefix(br#""role":""#)?)
+}
+
+fn own_author(rest: &[u8]) -> Option<Author> {
+    let (role, message) = own_message(rest)?;
     if role != "user" {
         return Some(Author::Other);
     }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::decode;
 use super::head::{Author, Head, Kind};
 use super::lines::{Lines, MAX_LINE};
 use super::load::open_regular;
@@ -196,7 +197,7 @@ impl Listed {
 
 /// The title that a person's message gives.
 fn title_in(line: &[u8]) -> Result<String, String> {
-    match scan::record(line)? {
+    match decode::record(line)? {
         Some(Record::Message { message, .. }) => match &*message {
             Message::User { content, .. } => Ok(title_of(content)),
             _ => Err("it is no message of a person".into()),

@@ -6,10 +6,11 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::decode;
 use super::lines::MAX_LINE;
 use super::record::{Header, Record, summary_message};
 use super::repair::repair;
-use super::scan::{self, Scan, Tail, check_version, position_id};
+use super::scan::{Scan, Tail, check_version, position_id};
 use super::threads;
 use super::tree::{Place, Tree};
 use crate::chat::Message;
@@ -229,7 +230,7 @@ fn record_at(file: &File, place: Place, buffer: &mut Vec<u8>) -> Result<Record, 
     buffer.resize(place.len, 0);
     file.read_exact_at(buffer, place.offset)
         .map_err(|error| io_text(&error))?;
-    scan::record(buffer)?.ok_or_else(|| "its type is unknown".into())
+    decode::record(buffer)?.ok_or_else(|| "its type is unknown".into())
 }
 
 #[cfg(test)]
