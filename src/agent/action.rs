@@ -43,14 +43,26 @@ pub enum Action {
     CancelTool(u64),
     /// Read the AGENTS.md of these directories, outermost first.
     ReadInstructions(Job, Vec<PathBuf>),
-    /// Append these records to the log, in order.
-    Append(Vec<Record>),
-    /// Append a failure to the log's sidecar, best effort.
-    AppendFailure(Option<String>, Value),
+    /// Write these to the log and its sidecar, in order.
+    Append(Vec<LogEntry>),
     /// Wake the session up at that time; replaces an earlier deadline of the topic.
     SetTimer(Topic, Instant),
     /// Forget a deadline.
     ClearTimer(Topic),
+}
+
+/// Something on its way to the disk.
+#[derive(Debug)]
+pub enum LogEntry {
+    /// A record of the log.
+    Record(Record),
+    /// A failure that happened after the record `parent`, for the sidecar, best effort.
+    Failure {
+        /// The newest record then.
+        parent: Option<String>,
+        /// What is known about it.
+        details: Value,
+    },
 }
 
 /// Every deadline a session can have.
@@ -75,6 +87,8 @@ pub enum SessionEvent {
     Prompt(RequestId, Prompt, Limits),
     /// A frontend has something to add.
     Steer(RequestId, String),
+    /// A frontend wants the older messages summarised.
+    Compact(RequestId, Option<String>),
     /// A frontend wants another model or effort.
     Configure(RequestId, Selection),
     /// A frontend wants to know something.

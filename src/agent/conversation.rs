@@ -10,7 +10,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::action::{Action, Now};
+use super::action::{Action, LogEntry, Now};
+use super::compact;
 use super::event::RequestId;
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
@@ -32,6 +33,8 @@ pub struct Conversation {
     pub held: VecDeque<String>,
     /// Directories whose AGENTS.md has been looked at.
     pub instructed: BTreeSet<PathBuf>,
+    /// What the provider counted, and how many messages that was.
+    measured: Option<(usize, u64)>,
     /// The number of the next tool call. Never reset, so a late event cannot hit a new row.
     next_call: u64,
     next_job: u64,
@@ -42,7 +45,7 @@ pub struct Conversation {
 #[derive(Debug, Default)]
 struct Queue {
     head: Option<String>,
-    waiting: Vec<Record>,
+    waiting: Vec<LogEntry>,
     in_flight: bool,
     failing: bool,
     path: Option<PathBuf>,
@@ -87,6 +90,7 @@ impl Conversation {
             history: std::mem::take(&mut past.entries),
             name: past.name.take(),
             held: VecDeque::new(),
+            measured: None,
             next_call: 1,
             next_job: 1,
             log: Queue {
@@ -145,6 +149,50 @@ impl Conversation {
         }
     }
 
+    /// Puts a compacted history in the place of the old one; the log gets one record of it.
+    pub fn replace(&mut self, history: Vec<Entry>, record: Record, fx: &mut Effects<'_>) {
+        self.history = history;
+        self.measured = None;
+        if let (
+            true,
+            Record::Compact {
+                id,
+                timestamp,
+                summary,
+                first_kept,
+                response,
+                ..
+            },
+        ) = (self.spec.saves(), record)
+        {
+            let parent = self.log.head.replace(id.clone());
+            let record = Record::Compact {
+                id,
+                parent,
+                timestamp,
+                summary,
+                first_kept,
+                response,
+            };
+            self.append(record, fx);
+        }
+    }
+
+    /// The provider counted the history as it stands now.
+    pub fn measure(&mut self, tokens: u64) {
+        self.measured = Some((self.history.len(), tokens));
+    }
+
+    /// How many tokens the next request is about: as measured, plus estimates of what came since.
+    pub fn context_tokens(&self, system: &str) -> u64 {
+        let (counted, tokens) = self.measured.unwrap_or((0, compact::estimate_text(system)));
+        let since = self.history[counted..].iter();
+        tokens
+            + since
+                .map(|entry| compact::estimate(&entry.message))
+                .sum::<u64>()
+    }
+
     /// Logs a response that left no message.
     pub fn commit_response(&mut self, response: Envelope, fx: &mut Effects<'_>) {
         if self.spec.saves() {
@@ -153,9 +201,11 @@ impl Conversation {
     }
 
     /// Logs a failure beside the conversation.
-    pub fn commit_failure(&self, details: Value, fx: &mut Effects<'_>) {
+    pub fn commit_failure(&mut self, details: Value, fx: &mut Effects<'_>) {
         if self.spec.saves() {
-            fx.push(Action::AppendFailure(self.log.head.clone(), details));
+            let parent = self.log.head.clone();
+            self.log.waiting.push(LogEntry::Failure { parent, details });
+            self.write(fx);
         }
     }
 
@@ -194,7 +244,7 @@ impl Conversation {
     }
 
     fn append(&mut self, record: Record, fx: &mut Effects<'_>) {
-        self.log.waiting.push(record);
+        self.log.waiting.push(LogEntry::Record(record));
         self.write(fx);
     }
 

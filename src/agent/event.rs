@@ -52,6 +52,15 @@ pub enum Input {
         /// Answered when the session is idle.
         request: RequestId,
     },
+    /// Put a summary in the place of the older messages. Answered by [`Answer::Turn`].
+    Compact {
+        /// The session.
+        session: SessionKey,
+        /// Answered when it is done.
+        request: RequestId,
+        /// What the summary should pay most attention to.
+        focus: Option<String>,
+    },
     /// Use another model or effort from the next turn on. Refused while a turn runs.
     Configure {
         /// The session.
@@ -211,6 +220,15 @@ pub enum TurnEvent {
         content: String,
         /// What the viewer shows instead. Never serialised.
         display: Option<String>,
+    },
+    /// A summary is being asked for.
+    Compacting,
+    /// The summary stands in the place of the older messages.
+    Compacted {
+        /// It.
+        summary: String,
+        /// What the model will read with the next request, in tokens, estimated.
+        context_tokens: u64,
     },
     /// Token counters of one request.
     Usage(Usage),

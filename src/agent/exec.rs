@@ -11,9 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use serde_json::Value;
 
-use super::action::{Action, Job, SessionEvent};
+use super::action::{Action, Job, LogEntry, SessionEvent};
 use super::event::{RequestId, SessionKey};
 use super::gate::Gate;
 use super::open::{Past, SessionSpec};
@@ -21,7 +20,7 @@ use super::{instructions, prompt};
 use crate::chat::{ToolCall, ToolResult};
 use crate::error::Result;
 use crate::provider::{self, Cause, Failure, Lane, Model, Request, Stage, StreamEvent};
-use crate::session::{Log, Record};
+use crate::session::Log;
 use crate::sys::cancel::cancel_pair;
 use crate::sys::clock::{self, ClockMark};
 use crate::sys::{CancelToken, Canceller};
@@ -29,7 +28,7 @@ use crate::tools;
 
 /// Stream events handed on at once, at most.
 const STREAM_BATCH: usize = 1024;
-/// Commands that may wait for the log's thread.
+/// Hand-overs that may wait for the log's thread.
 const LOG_QUEUE: usize = 16;
 
 /// How long a closed session waits for its log to be written.
@@ -71,15 +70,9 @@ pub struct Workers {
     tools: HashMap<u64, Canceller>,
     /// The log that the session goes on in, until its writer takes it.
     opened: Option<Log>,
-    log: Option<Sender<LogCommand>>,
+    log: Option<Sender<Vec<LogEntry>>>,
     /// Closes when the log's writer has ended.
     log_open: (Sender<()>, Receiver<()>),
-}
-
-#[derive(Debug)]
-enum LogCommand {
-    Append(Vec<Record>),
-    Failure(Option<String>, Value),
 }
 
 impl Workers {
@@ -163,16 +156,12 @@ impl Workers {
                 };
                 return self.spawn("instructions", event, work);
             }
-            Action::Append(records) => {
-                if self.log().try_send(LogCommand::Append(records)).is_err() {
+            Action::Append(entries) => {
+                if self.log().try_send(entries).is_err() {
                     self.log = None;
                     let error = Some("its writer could not be started".to_string());
                     return Some(SessionEvent::Appended { error, path: None });
                 }
-            }
-            Action::AppendFailure(parent, details) => {
-                // Best effort by contract: a full queue means a log in trouble.
-                let _ = self.log().try_send(LogCommand::Failure(parent, details));
             }
             Action::Emit(..)
             | Action::Answer(..)
@@ -269,7 +258,7 @@ impl Workers {
         (!started).then(|| SessionEvent::ToolDone(id, result()))
     }
 
-    fn log(&mut self) -> &Sender<LogCommand> {
+    fn log(&mut self) -> &Sender<Vec<LogEntry>> {
         self.log.get_or_insert_with(|| {
             let (sender, commands) = bounded(LOG_QUEUE);
             let (key, spec, events) = (self.key, self.spec.clone(), self.events.clone());
@@ -318,28 +307,18 @@ fn write_log(
     key: SessionKey,
     spec: &SessionSpec,
     mut log: Option<Log>,
-    commands: &Receiver<LogCommand>,
+    handed: &Receiver<Vec<LogEntry>>,
     events: &Events,
 ) {
     let mut waiting = VecDeque::new();
-    for command in commands {
-        match command {
-            LogCommand::Append(records) => {
-                waiting.extend(records);
-                let error = write_waiting(&mut log, spec, &mut waiting).err();
-                let error = error.map(|error| error.to_string());
-                let path = log.as_ref().map(|log| log.path().to_path_buf());
-                let event = SessionEvent::Appended { error, path };
-                if events.send(Event::Session(key, event)).is_err() {
-                    break;
-                }
-            }
-            LogCommand::Failure(parent, details) => {
-                if let Some(log) = &mut log {
-                    // A diagnosis that cannot be kept must not become a second failure.
-                    let _ = log.append_failure(parent.as_deref(), &details);
-                }
-            }
+    for entries in handed {
+        waiting.extend(entries);
+        let error = write_waiting(&mut log, spec, &mut waiting).err();
+        let error = error.map(|error| error.to_string());
+        let path = log.as_ref().map(|log| log.path().to_path_buf());
+        let event = SessionEvent::Appended { error, path };
+        if events.send(Event::Session(key, event)).is_err() {
+            break;
         }
     }
     // A last chance: there may be room on the disk by now.
@@ -349,14 +328,20 @@ fn write_log(
 fn write_waiting(
     log: &mut Option<Log>,
     spec: &SessionSpec,
-    waiting: &mut VecDeque<Record>,
+    waiting: &mut VecDeque<LogEntry>,
 ) -> Result<()> {
-    while let Some(record) = waiting.front() {
+    while let Some(entry) = waiting.front() {
         let log = match log {
             Some(log) => log,
             None => log.insert(Log::create(&spec.log_spec())?),
         };
-        log.append(record)?;
+        match entry {
+            LogEntry::Record(record) => log.append(record)?,
+            LogEntry::Failure { parent, details } => {
+                // A diagnosis that cannot be kept must not become a second failure.
+                let _ = log.append_failure(parent.as_deref(), details);
+            }
+        }
         waiting.pop_front();
     }
     Ok(())

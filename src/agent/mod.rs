@@ -6,6 +6,7 @@
 
 mod action;
 mod batch;
+mod compact;
 mod conversation;
 mod details;
 mod event;
@@ -19,6 +20,7 @@ mod report;
 mod runtime;
 mod session;
 mod stream;
+mod summarise;
 mod timers;
 mod toolset;
 mod turn;

@@ -65,6 +65,8 @@ impl Report {
             TurnEvent::TurnStart
             | TurnEvent::Reasoning(_)
             | TurnEvent::ToolStart(_)
+            | TurnEvent::Compacting
+            | TurnEvent::Compacted { .. }
             | TurnEvent::ToolOutput { .. }
             | TurnEvent::Recovered { .. }
             | TurnEvent::Steered(_)

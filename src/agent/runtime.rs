@@ -25,6 +25,8 @@ use crate::sys::signal::Signal;
 const DRAIN: usize = 256;
 /// How long the process may take to end after a signal told it to.
 const EXIT: Duration = Duration::from_millis(950);
+/// The same after a second SIGINT.
+const HURRY: Duration = Duration::from_millis(200);
 /// How long commands may take to end once nobody needs them.
 const END_COMMANDS: Duration = Duration::from_millis(500);
 
@@ -179,6 +181,13 @@ impl Runtime {
             Input::Interrupt { session, request } => {
                 self.request(session, request, SessionEvent::Interrupt(Some(request)));
             }
+            Input::Compact {
+                session,
+                request,
+                focus,
+            } => {
+                self.request(session, request, SessionEvent::Compact(request, focus));
+            }
             Input::Configure {
                 session,
                 request,
@@ -306,15 +315,16 @@ impl Runtime {
     }
 
     fn on_signal(&mut self, signal: Signal) {
-        let ends = match signal {
-            // The first one stops the turns in order; a second one means it.
-            Signal::Interrupt => self.exit.is_some() || !self.any_running(),
-            Signal::Terminate | Signal::Hangup => true,
-        };
         let status = signal.status();
-        if signal == Signal::Interrupt && ends {
+        if signal == Signal::Interrupt && !self.any_running() {
             process::end_all(END_COMMANDS);
             std::process::exit(i32::from(status));
+        }
+        if signal == Signal::Interrupt && self.exit.is_some() {
+            // The second one means it: nothing gets time to end well, only the log to be written.
+            process::end_all(Duration::ZERO);
+            self.exit = Some((Instant::now() + HURRY, status));
+            return;
         }
         // Commands first: they may hold what the turns wait for.
         for (_, workers) in self.sessions.values_mut() {

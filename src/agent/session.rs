@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::action::{Action, Now, SessionEvent};
 use super::conversation::{Conversation, Effects};
-use super::event::{Answer, Query, RequestId, SessionInfo, TurnEvent};
+use super::event::{Answer, Limits, Query, RequestId, SessionInfo, TurnEvent};
 use super::open::{Past, SessionSpec};
 use super::turn::{Flow, Turn};
 
@@ -113,17 +113,34 @@ impl Session {
         let stopping = self.is_stopping();
         let conversation = &mut self.conversation;
         match (event, &mut self.turn) {
-            (event @ (SessionEvent::Prompt(..) | SessionEvent::Configure(..)), Some(_))
-                if stopping =>
-            {
+            (
+                event @ (SessionEvent::Prompt(..)
+                | SessionEvent::Compact(..)
+                | SessionEvent::Configure(..)),
+                Some(_),
+            ) if stopping => {
                 self.waiting.push_back(event);
             }
-            (SessionEvent::Prompt(request, ..) | SessionEvent::Configure(request, _), Some(_)) => {
+            (
+                SessionEvent::Prompt(request, ..)
+                | SessionEvent::Compact(request, _)
+                | SessionEvent::Configure(request, _),
+                Some(_),
+            ) => {
                 fx.push(Action::Answer(request, Answer::Refused(BUSY.into())));
             }
             (SessionEvent::Prompt(request, prompt, limits), None) => {
                 fx.request = Some(request);
                 self.turn = Some(Turn::start(prompt, limits, conversation, &mut fx));
+            }
+            (SessionEvent::Compact(request, focus), None) => {
+                fx.request = Some(request);
+                let turn = self
+                    .turn
+                    .insert(Turn::idle(request, Limits::default(), conversation));
+                if turn.start_compaction(focus, conversation, &mut fx) == Flow::Over {
+                    self.turn = None;
+                }
             }
             (SessionEvent::Configure(request, selection), None) => {
                 conversation.selection = selection;
@@ -182,6 +199,7 @@ fn request_of(event: &SessionEvent) -> Option<RequestId> {
     match event {
         SessionEvent::Prompt(request, ..)
         | SessionEvent::Steer(request, _)
+        | SessionEvent::Compact(request, _)
         | SessionEvent::Configure(request, _)
         | SessionEvent::Query(request, _)
         | SessionEvent::Interrupt(Some(request)) => Some(*request),

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 use super::action::{Action, Job, Topic};
+use super::compact;
 use super::conversation::{Conversation, Effects};
 use super::details::{Decision, Details, cause_label};
 use super::event::TurnEvent;
+use super::summarise::{self, Reason};
 use super::turn::Turn;
 use crate::chat::{Message, Outcome, ToolCall, Usage};
 use crate::config::Settings;
@@ -112,6 +114,7 @@ impl Turn {
                 self.emit(TurnEvent::Recovered { attempt, limit }, fx);
             }
             let heard = fx.now.instant;
+            let summarises = self.compaction.is_some();
             let Some(reply) = self.reply_mut() else {
                 return;
             };
@@ -120,11 +123,15 @@ impl Turn {
                 StreamEvent::Opened { request_id, .. } => reply.request_id = request_id,
                 StreamEvent::Text(deltas) => {
                     reply.text.push_str(deltas.text());
-                    self.emit(TurnEvent::Text(deltas), fx);
+                    if !summarises {
+                        self.emit(TurnEvent::Text(deltas), fx);
+                    }
                 }
                 StreamEvent::Reasoning(deltas) => {
                     reply.reasoned = true;
-                    self.emit(TurnEvent::Reasoning(deltas), fx);
+                    if !summarises {
+                        self.emit(TurnEvent::Reasoning(deltas), fx);
+                    }
                 }
                 StreamEvent::CallProgress(bytes) => reply.argument_bytes += bytes,
                 StreamEvent::Call(call) => {
@@ -181,6 +188,13 @@ impl Turn {
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) {
+        if self.compaction.is_some() {
+            let (_, response) = self.take_summary(reply, conversation, fx);
+            if response.usage.is_some() {
+                conversation.commit_response(response, fx);
+            }
+            return;
+        }
         let calls = std::mem::take(&mut reply.calls);
         self.commit_reply(reply, calls.clone(), conversation, fx);
         let why = match outcome {
@@ -208,6 +222,9 @@ impl Turn {
         let Some(mut reply) = self.take_reply(fx) else {
             return;
         };
+        if self.compaction.is_some() {
+            return self.on_summary(reply, &finish, malformed, conversation, fx);
+        }
         let blank = reply.text.trim().is_empty();
         if blank && reply.calls.is_empty() && !reply.reasoned && conversation.held.is_empty() {
             return self.on_blank(reply, finish, malformed, conversation, fx);
@@ -271,8 +288,17 @@ impl Turn {
         let Some(reply) = self.take_reply(fx) else {
             return;
         };
-        if slept >= SLEEP_SHORTEST {
+        if slept >= SLEEP_SHORTEST && self.compaction.is_none() {
             return self.on_sleep(reply, slept, conversation, fx);
+        }
+        let overflow = failure.cause == Cause::Overflow && reply.produced_nothing();
+        let may_help = || {
+            let window = conversation.selection.model.context_window;
+            compact::cut(&conversation.history, window).is_some()
+        };
+        if overflow && self.compaction.is_none() && !self.overflowed && may_help() {
+            self.overflowed = true;
+            return self.compact(Reason::TooLong, None, conversation, fx);
         }
         let campaign = &mut self.campaign;
         let too_long = failure
@@ -312,8 +338,9 @@ impl Turn {
         fx: &mut Effects<'_>,
     ) {
         let model = conversation.selection.model.clone();
+        let failure_is_overflow = failure.cause == Cause::Overflow;
         let (settled_tools, failed_tools) = self.report.settled();
-        let message = error_text(
+        let mut message = error_text(
             &failure,
             decision,
             self.campaign.attempt,
@@ -338,6 +365,13 @@ impl Turn {
             failure,
         };
         self.commit_partial(reply, Outcome::Failed, conversation, fx);
+        if failure_is_overflow {
+            let overhead = summarise::overhead(self.system(), conversation);
+            message = format!("{message}; {overhead}");
+        }
+        if self.compaction.take().is_some() {
+            message = format!("the conversation was not compacted and is unchanged: {message}");
+        }
         conversation.commit_failure(details.to_json(), fx);
         self.emit(TurnEvent::ErrorDetails(Box::new(details)), fx);
         self.emit(TurnEvent::Error(message), fx);
@@ -384,20 +418,10 @@ impl Turn {
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) {
-        if let Some(usage) = reply.usage {
-            self.emit(TurnEvent::Usage(usage), fx);
-        }
-        let model = &conversation.selection.model;
-        let envelope = Envelope {
-            id: Uuid::now_v7().to_string(),
-            timestamp: fx.now.wall_ms,
-            provider: model.provider.clone(),
-            model: model.id.clone(),
-            purpose: Purpose::Turn,
-            usage: reply.usage,
-        };
+        let usage = reply.usage;
+        let envelope = self.envelope(Purpose::Turn, usage, conversation, fx);
         if reply.text.trim().is_empty() && tool_calls.is_empty() {
-            if reply.usage.is_some() {
+            if usage.is_some() {
                 conversation.commit_response(envelope, fx);
             }
             return;
@@ -410,6 +434,42 @@ impl Turn {
             tool_calls,
         };
         conversation.commit(message, Some(envelope), fx);
+        if let Some(usage) = usage {
+            conversation.measure(usage.prompt().saturating_add(usage.output));
+        }
+    }
+
+    /// The text of a summary and its bill.
+    pub(super) fn take_summary(
+        &mut self,
+        reply: Reply,
+        conversation: &Conversation,
+        fx: &mut Effects<'_>,
+    ) -> (String, Envelope) {
+        let envelope = self.envelope(Purpose::Compaction, reply.usage, conversation, fx);
+        (reply.text, envelope)
+    }
+
+    /// Bills a request: to the frontend as an event, to the log as what comes out.
+    fn envelope(
+        &mut self,
+        purpose: Purpose,
+        usage: Option<Usage>,
+        conversation: &Conversation,
+        fx: &mut Effects<'_>,
+    ) -> Envelope {
+        if let Some(usage) = usage {
+            self.emit(TurnEvent::Usage(usage), fx);
+        }
+        let model = &conversation.selection.model;
+        Envelope {
+            id: Uuid::now_v7().to_string(),
+            timestamp: fx.now.wall_ms,
+            provider: model.provider.clone(),
+            model: model.id.clone(),
+            purpose,
+            usage,
+        }
     }
 
     fn warn_of_finish(&mut self, finish: &Finish, malformed: u32, fx: &mut Effects<'_>) {
@@ -426,8 +486,11 @@ impl Turn {
             self.emit(TurnEvent::Warning(warning), fx);
         }
         if malformed > 0 {
-            let frames = if malformed == 1 { "frame" } else { "frames" };
-            let warning = format!("{malformed} malformed {frames} of the reply were skipped");
+            let (frames, were) = match malformed {
+                1 => ("frame", "was"),
+                _ => ("frames", "were"),
+            };
+            let warning = format!("{malformed} malformed {frames} of the reply {were} skipped");
             self.emit(TurnEvent::Warning(warning), fx);
         }
     }

@@ -20,6 +20,7 @@ use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent};
 use super::instructions;
 use super::report::Report;
 use super::stream::{self, Reply};
+use super::summarise::{Compaction, Reason};
 use crate::chat::{Message, Outcome, ToolResult};
 use crate::provider::Request;
 
@@ -38,6 +39,12 @@ pub struct Turn {
     pub(super) report: Report,
     pub(super) step: u32,
     pub(super) campaign: stream::Campaign,
+    /// The compaction that is under way.
+    pub(super) compaction: Option<Compaction>,
+    /// The server called a request too long, and compacting was tried.
+    pub(super) overflowed: bool,
+    /// A compaction alone: it has neither `turn_start` nor `turn_end`.
+    is_compaction: bool,
     system: Arc<str>,
     phase: Phase,
     /// Why the turn stops early, once it does.
@@ -75,6 +82,38 @@ pub enum Flow {
 }
 
 impl Turn {
+    /// A turn that has not begun.
+    pub fn idle(request: RequestId, limits: Limits, conversation: &Conversation) -> Self {
+        let (spec, selection) = (&conversation.spec, &conversation.selection);
+        let (model, effort) = (selection.model.slug(), selection.effort.clone());
+        Self {
+            request,
+            limits,
+            report: Report::new(model, effort, spec.warnings.clone()),
+            step: 0,
+            campaign: stream::Campaign::new(&spec.settings),
+            compaction: None,
+            overflowed: false,
+            is_compaction: false,
+            system: "".into(),
+            phase: Phase::Waiting,
+            stop: None,
+            interrupters: Vec::new(),
+        }
+    }
+
+    /// Compacts the conversation and does nothing else.
+    pub fn start_compaction(
+        &mut self,
+        focus: Option<String>,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) -> Flow {
+        self.is_compaction = true;
+        self.compact(Reason::Asked, focus, conversation, fx);
+        self.settle(conversation, fx)
+    }
+
     /// Commits the prompt and begins.
     pub fn start(
         prompt: Prompt,
@@ -82,23 +121,8 @@ impl Turn {
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) -> Self {
-        let spec = conversation.spec.clone();
-        let request = fx.request.expect("a turn serves a request");
-        let mut turn = Self {
-            request,
-            limits,
-            report: Report::new(
-                conversation.selection.model.slug(),
-                conversation.selection.effort.clone(),
-                spec.warnings.clone(),
-            ),
-            step: 0,
-            campaign: stream::Campaign::new(&spec.settings),
-            system: "".into(),
-            phase: Phase::Waiting,
-            stop: None,
-            interrupters: Vec::new(),
-        };
+        let request = fx.request.unwrap_or(RequestId(0));
+        let mut turn = Self::idle(request, limits, conversation);
         turn.emit(TurnEvent::TurnStart, fx);
         let message = Message::User {
             content: prompt.text,
@@ -127,6 +151,7 @@ impl Turn {
         match event {
             SessionEvent::Prompt(..)
             | SessionEvent::Steer(..)
+            | SessionEvent::Compact(..)
             | SessionEvent::Configure(..)
             | SessionEvent::Query(..) => {}
             SessionEvent::Interrupt(from) => {
@@ -169,6 +194,11 @@ impl Turn {
             }
             SessionEvent::Timer(topic) => self.on_timer(topic, conversation, fx),
         }
+        self.settle(conversation, fx)
+    }
+
+    /// Ends the turn when it is over and logged.
+    fn settle(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) -> Flow {
         match self.phase {
             Phase::Finishing { aborted, overdue } if overdue || conversation.log_settled() => {
                 self.finish(aborted, conversation, fx);
@@ -207,6 +237,9 @@ impl Turn {
             conversation.commit(Message::internal(text), None, fx);
         }
         self.campaign.restart();
+        if self.should_compact(conversation) {
+            return self.compact(Reason::TooLong, None, conversation, fx);
+        }
         self.send_request(conversation, fx);
     }
 
@@ -222,11 +255,25 @@ impl Turn {
             tools: spec.tools.advertised(&selection.model),
             session_id: spec.id.clone(),
         };
-        let silence = Duration::from_secs(spec.settings.stall_seconds);
+        self.open_stream(request, conversation, fx);
+    }
+
+    pub(super) fn open_stream(
+        &mut self,
+        request: Request,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let silence = Duration::from_secs(conversation.spec.settings.stall_seconds);
         let job = conversation.job();
         self.phase = Phase::Streaming(Box::new(Reply::new(job, fx.now.instant)));
         fx.push(Action::SetTimer(Topic::Silence, fx.now.instant + silence));
         fx.push(Action::OpenStream(job, Box::new(request)));
+    }
+
+    /// The system prompt of this turn.
+    pub(super) fn system(&self) -> &str {
+        &self.system
     }
 
     /// Waits until `at`, then asks again.
@@ -300,7 +347,12 @@ impl Turn {
 
     fn finish(&mut self, aborted: bool, conversation: &mut Conversation, fx: &mut Effects<'_>) {
         fx.push(Action::ClearTimer(Topic::LogFlush));
-        self.emit(TurnEvent::TurnEnd { aborted }, fx);
+        let end = TurnEvent::TurnEnd { aborted };
+        if self.is_compaction {
+            self.report.observe(&end);
+        } else {
+            self.emit(end, fx);
+        }
         let empty = Report::new(String::new(), None, Vec::new());
         let report = std::mem::replace(&mut self.report, empty);
         let pricing = conversation.selection.model.pricing.as_ref();
@@ -315,7 +367,11 @@ impl Turn {
         match topic {
             Topic::Retry => {
                 if matches!(self.phase, Phase::Waiting) {
-                    self.send_request(conversation, fx);
+                    if self.compaction.is_some() {
+                        self.ask_for_summary(conversation, fx);
+                    } else {
+                        self.send_request(conversation, fx);
+                    }
                 }
             }
             Topic::Silence => self.on_silence(conversation, fx),
@@ -431,6 +487,7 @@ impl Turn {
             fx.push(Action::CloseStream);
             self.commit_partial(reply, Outcome::Cancelled, conversation, fx);
         }
+        self.compaction = None;
         self.end_stopped(stop, conversation, fx);
     }
 

@@ -18,6 +18,7 @@ use crossbeam_channel::Receiver;
 pub use options::PrintOptions;
 
 use self::output::{Form, Printer};
+use self::stdin::Stopped;
 use crate::agent::{
     Answer, Choice, Core, Input, Limits, Output, Past, Process, Prompt, RequestId, SessionKey,
     Toolset, TurnResult, read_images,
@@ -39,23 +40,48 @@ const READER_GONE: u8 = 141;
 pub fn run(options: PrintOptions, process: Process, cwd: PathBuf) -> u8 {
     let started = Instant::now();
     let mut printer = Printer::new(form(options.json));
-    match prepare(&options, &process, cwd, started) {
+    let mut warnings = Vec::new();
+    match prepare(&options, &process, cwd, started, &mut warnings) {
         Ok(Start::Turn(core)) => follow(core, &mut printer),
-        Ok(Start::Signalled(signal)) => signal.status(),
-        Err(error) => refuse(&error, &mut printer),
+        Ok(Start::Stopped(why)) => stopped(why, &mut printer),
+        Err(error) => refuse(&error, warnings, &mut printer),
     }
 }
 
 /// Reports a run that never began, also when its arguments could not be understood.
 pub fn report(error: &Error, json: bool) -> u8 {
-    refuse(error, &mut Printer::new(form(json)))
+    refuse(error, Vec::new(), &mut Printer::new(form(json)))
 }
 
-fn refuse(error: &Error, printer: &mut Printer) -> u8 {
+fn refuse(error: &Error, warnings: Vec<String>, printer: &mut Printer) -> u8 {
     let text = error.to_string();
     printer.error(&text);
-    printer.finish(&failed_result(&text));
+    printer.finish(&TurnResult {
+        warnings,
+        ..failed_result(&text)
+    });
     error.status()
+}
+
+/// Reports a run that was stopped before there was a turn.
+fn stopped(why: Stopped, printer: &mut Printer) -> u8 {
+    let (error, status) = match why {
+        Stopped::Signal(signal) => (None, signal.status()),
+        Stopped::TimeLimit => {
+            let error = "the limit of --max-seconds was reached while waiting for standard input";
+            (Some(error.to_string()), 1)
+        }
+    };
+    match &error {
+        Some(error) => printer.error(error),
+        None => printer.interrupted(None),
+    }
+    printer.finish(&TurnResult {
+        aborted: true,
+        error,
+        ..TurnResult::default()
+    });
+    status
 }
 
 fn form(json: bool) -> Form {
@@ -64,8 +90,7 @@ fn form(json: bool) -> Form {
 
 enum Start {
     Turn(Core),
-    /// A signal came before there was a turn to stop.
-    Signalled(Signal),
+    Stopped(Stopped),
 }
 
 fn prepare(
@@ -73,6 +98,7 @@ fn prepare(
     process: &Process,
     cwd: PathBuf,
     started: Instant,
+    warnings: &mut Vec<String>,
 ) -> Result<Start> {
     let signals = sys::signal::watch()?;
     let argument = options.prompt.join(" ");
@@ -80,7 +106,7 @@ fn prepare(
     if argument.trim().is_empty() && !input.may_hold_text() {
         return Err(needs_a_prompt());
     }
-    let spec = process.open(Choice {
+    let choice = Choice {
         workspace: cwd,
         model: options.model.clone(),
         effort: options.effort.clone(),
@@ -90,7 +116,10 @@ fn prepare(
             Toolset::all()
         },
         save: !options.no_save,
-    })?;
+    };
+    let opened = process.open(choice, warnings);
+    warnings.iter().for_each(|warning| output::warn(warning));
+    let spec = opened?;
     let images = read_images(&options.images, &spec.selection.model)?;
     if options.limits.cost_usd.is_some() && spec.selection.model.pricing.is_none() {
         let message = format!(
@@ -105,13 +134,10 @@ fn prepare(
         .map(|seconds| started + Duration::from_secs(seconds));
     let text = match stdin::prompt(argument, input, &signals, deadline)? {
         stdin::Prompt::Text(text) => text,
-        stdin::Prompt::Signalled(signal) => return Ok(Start::Signalled(signal)),
+        stdin::Prompt::Stopped(why) => return Ok(Start::Stopped(why)),
     };
     if text.trim().is_empty() {
         return Err(needs_a_prompt());
-    }
-    for warning in &spec.warnings {
-        output::warn(warning);
     }
     let core = Core::start(signals)?;
     let limits = Limits {
@@ -170,7 +196,7 @@ fn follow(core: Core, printer: &mut Printer) -> u8 {
     }
     status.unwrap_or_else(|| {
         let error = Error::failed("e stopped unexpectedly; this is a bug");
-        refuse(&error, printer)
+        refuse(&error, Vec::new(), printer)
     })
 }
 
@@ -190,8 +216,8 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
     printer.finish(&result);
     match ended_by {
         Some(signal) => signal.status(),
-        None if stopped_reader => READER_GONE,
         None if printer.failed_to_write() => 1,
+        None if stopped_reader => READER_GONE,
         None => u8::from(result.aborted || result.error.is_some()),
     }
 }

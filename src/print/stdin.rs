@@ -29,8 +29,17 @@ pub struct Input {
 pub enum Prompt {
     /// The text.
     Text(String),
-    /// A signal came first.
-    Signalled(Signal),
+    /// Something came first that ends the run.
+    Stopped(Stopped),
+}
+
+/// What ended the wait for standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// A signal.
+    Signal(Signal),
+    /// The run's time was over.
+    TimeLimit,
 }
 
 impl Input {
@@ -73,12 +82,10 @@ pub fn prompt(
     let bytes = select! {
         recv(read) -> bytes => bytes.unwrap_or_else(|_| Ok(Vec::new()))?,
         recv(signals) -> signal => match signal {
-            Ok(signal) => return Ok(Prompt::Signalled(signal)),
+            Ok(signal) => return Ok(Prompt::Stopped(Stopped::Signal(signal))),
             Err(_) => Vec::new(),
         },
-        recv(timeout) -> _ => {
-            return Err(Error::failed("the limit of --max-seconds was reached while waiting for standard input"));
-        }
+        recv(timeout) -> _ => return Ok(Prompt::Stopped(Stopped::TimeLimit)),
     };
     let text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();

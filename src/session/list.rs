@@ -8,7 +8,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::decode;
 use super::head::{Author, Head, Kind};
 use super::lines::{Lines, MAX_LINE};
-use super::load::open_regular;
 use super::record::{Header, Record};
 use super::scan::{self, Damage, check_version, is_torn};
 use super::threads;
@@ -17,6 +16,7 @@ use crate::chat::Message;
 use crate::config::Home;
 use crate::config::home::path_key;
 use crate::error::{Error, Result, io_text};
+use crate::sys::fs::open_regular;
 
 /// One session of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,11 @@ pub fn list(home: &Home, cwd: Option<&Path>) -> Result<Vec<Listed>> {
             }
         }
     }
-    listed.extend(threads::map(&logs, entry).into_iter().flatten());
+    listed.extend(
+        threads::map(&logs, |path| entry(path))
+            .into_iter()
+            .flatten(),
+    );
     listed.sort_by(|a, b| (b.modified_ms, &b.path).cmp(&(a.modified_ms, &a.path)));
     Ok(listed)
 }
@@ -96,19 +100,18 @@ fn logs_of(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// One entry of the list; none for a file that is not listed.
-fn entry(path: &PathBuf) -> Option<Listed> {
+fn entry(path: &Path) -> Option<Listed> {
     match look_at(path) {
         Ok(listed) => listed,
         // It went away since the folder was read.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => Some(Listed::unread(path.clone(), &error)),
+        Err(error) => Some(Listed::unread(path.to_owned(), &error)),
     }
 }
 
 /// One log. `None` is a file that is not listed.
 fn look_at(path: &Path) -> io::Result<Option<Listed>> {
-    let file = open_regular(path, OpenOptions::new().read(true))?;
-    let metadata = file.metadata()?;
+    let (file, metadata) = open_regular(path, OpenOptions::new().read(true))?;
     let mut lines = Lines::new(&file, metadata.len(), MAX_LINE);
     let first = lines.next()?.and_then(|line| line.bytes);
     let header = first.and_then(|line| scan::header(line).ok());

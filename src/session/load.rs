@@ -1,8 +1,7 @@
 //! Reads a log: once through to find the nodes, then the records of the living branch alone.
 
 use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use super::threads;
 use super::tree::{Place, Tree};
 use crate::chat::Message;
 use crate::error::{Error, Result, io_text};
+use crate::sys::fs::open_regular;
 
 /// How many records one thread decodes before it looks for more work: short conversations need no
 /// second thread.
@@ -47,17 +47,9 @@ pub struct Entry {
 /// Reads a log and changes nothing: no lock, no repair of the file.
 pub fn load(path: &Path) -> Result<Loaded> {
     let named = |error: Error| error.context(format!("cannot open `{}`", path.display()));
-    let file = open_regular(path, OpenOptions::new().read(true)).map_err(|e| named(e.into()))?;
+    let opened = open_regular(path, OpenOptions::new().read(true));
+    let (file, _) = opened.map_err(|error| named(error.into()))?;
     Ok(read(&file, path).map_err(named)?.0)
-}
-
-/// Opens what must be a regular file. Opening does not block, whatever stands in its place.
-pub(super) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    Ok(file)
 }
 
 /// Reads an open log.
@@ -94,7 +86,8 @@ pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
 /// keeps, the summary among them, the display name last.
 pub(super) fn branch(path: &Path) -> Result<Vec<Record>> {
     let named = |error: Error| error.context(format!("cannot copy `{}`", path.display()));
-    let file = open_regular(path, OpenOptions::new().read(true)).map_err(|e| named(e.into()))?;
+    let opened = open_regular(path, OpenOptions::new().read(true));
+    let (file, _) = opened.map_err(|error| named(error.into()))?;
     let living = Living::read(&file, path).map_err(named)?;
     let mut records = living.records;
     if records.is_empty() {

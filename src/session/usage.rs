@@ -7,12 +7,12 @@ use std::path::Path;
 use super::head::Head;
 use super::lines::{Lines, MAX_LINE};
 use super::list::list;
-use super::load::open_regular;
 use super::record::Envelope;
 use super::scan::is_torn;
 use crate::chat::Usage;
 use crate::config::Home;
 use crate::error::{Result, io_text};
+use crate::sys::fs::open_regular;
 
 /// What one model was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,9 +73,9 @@ struct Fold {
 impl Fold {
     fn add_log(&mut self, path: &Path) -> Result<(), String> {
         let failed = |error| format!("it cannot be read: {}", io_text(&error));
-        let file = open_regular(path, OpenOptions::new().read(true)).map_err(failed)?;
-        let size = file.metadata().map_err(failed)?.len();
-        let mut lines = Lines::new(&file, size, MAX_LINE);
+        let opened = open_regular(path, OpenOptions::new().read(true));
+        let (file, metadata) = opened.map_err(failed)?;
+        let mut lines = Lines::new(&file, metadata.len(), MAX_LINE);
         while let Some(line) = lines.next().map_err(failed)? {
             let Some(bytes) = line.bytes else { continue };
             if !line.terminated && is_torn(bytes) {

@@ -67,6 +67,11 @@ fn to_json(event: &TurnEvent) -> Value {
             "summary": summary,
             "content": content,
         }),
+        TurnEvent::Compacting => json!({"type": "compacting"}),
+        TurnEvent::Compacted {
+            summary,
+            context_tokens,
+        } => json!({"type": "compacted", "summary": summary, "context_tokens": context_tokens}),
         TurnEvent::Usage(usage) => {
             let mut value = json!({"type": "usage"});
             if let (Value::Object(value), Value::Object(fields)) = (&mut value, usage_fields(usage))

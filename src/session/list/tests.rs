@@ -166,7 +166,7 @@ fn what_cannot_be_read_is_listed_with_the_reason() {
 
     // A folder that is none costs itself, and a home that is none is an error.
     let other = f.folder(Path::new("/other"));
-    fs::set_permissions(&other, Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&other, Permissions::from_mode(0o000)).unwrap();
     if fs::read_dir(&other).is_err() {
         assert_eq!(list(&f.home, None).unwrap().len(), 2);
     }

@@ -1,0 +1,216 @@
+//! How a turn compacts its conversation: asks for a summary, checks it, and puts it in place of
+//! the older part. Whatever goes wrong, the history stays as it was.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::compact;
+use super::conversation::{Conversation, Effects};
+use super::event::TurnEvent;
+use super::instructions;
+use super::stream::Reply;
+use super::turn::Turn;
+use crate::chat::Message;
+use crate::provider::{Finish, Request};
+use crate::session::{Entry, Record, summary_message};
+
+/// A compaction that is under way.
+#[derive(Debug)]
+pub struct Compaction {
+    /// Where the kept part begins.
+    cut: usize,
+    focus: Option<String>,
+    /// Who wants it.
+    reason: Reason,
+}
+
+/// Why the conversation is compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Somebody asked, and nothing else is to be done.
+    Asked,
+    /// The next request would be too long.
+    TooLong,
+}
+
+impl Turn {
+    /// Whether the next request would be too long for the model, and a summary would help.
+    pub(super) fn should_compact(&self, conversation: &Conversation) -> bool {
+        let window = conversation.selection.model.context_window;
+        let tokens = conversation.context_tokens(self.system());
+        compact::threshold(window).is_some_and(|threshold| tokens > threshold)
+            && compact::cut(&conversation.history, window).is_some()
+    }
+
+    /// Begins a compaction. When nothing is old enough, that is a warning.
+    pub(super) fn compact(
+        &mut self,
+        reason: Reason,
+        focus: Option<String>,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let window = conversation.selection.model.context_window;
+        let Some(cut) = compact::cut(&conversation.history, window) else {
+            let message = "nothing is old enough to be compacted";
+            self.emit(TurnEvent::Warning(message.into()), fx);
+            return self.end(false, conversation, fx);
+        };
+        self.emit(TurnEvent::Compacting, fx);
+        self.compaction = Some(Compaction { cut, focus, reason });
+        self.campaign.restart();
+        self.ask_for_summary(conversation, fx);
+    }
+
+    /// Sends the request for a summary. Also how it is retried.
+    pub(super) fn ask_for_summary(
+        &mut self,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let Some(Compaction { cut, focus, .. }) = &self.compaction else {
+            return;
+        };
+        let window = conversation.selection.model.context_window;
+        let older = &conversation.history[..*cut];
+        let text = compact::request(older, focus.as_deref(), window);
+        let selection = &conversation.selection;
+        let request = Request {
+            model: selection.model.clone(),
+            key: selection.key.clone(),
+            system: compact::SYSTEM.into(),
+            messages: vec![Arc::new(Message::user(text))],
+            effort: None,
+            tools: Arc::default(),
+            session_id: conversation.spec.id.clone(),
+        };
+        self.open_stream(request, conversation, fx);
+    }
+
+    /// The summary is there: checks it and puts it in place.
+    pub(super) fn on_summary(
+        &mut self,
+        reply: Reply,
+        finish: &Finish,
+        malformed: u32,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let Some(Compaction { cut, reason, .. }) = self.compaction.take() else {
+            return;
+        };
+        let (summary, response) = self.take_summary(reply, conversation, fx);
+        let summary = summary.trim();
+        let problem = match finish {
+            Finish::Normal if malformed == 0 && !summary.is_empty() => None,
+            Finish::Normal if malformed == 0 => Some("the summary is empty"),
+            Finish::Normal => Some("the summary arrived damaged"),
+            Finish::Length => Some("the summary was cut at the model's output limit"),
+            _ => Some("the model gave no summary"),
+        };
+        if let Some(problem) = problem {
+            conversation.commit_response(response, fx);
+            return self.compaction_failed(problem, conversation, fx);
+        }
+        let before: u64 = conversation
+            .history
+            .iter()
+            .map(|entry| compact::estimate(&entry.message))
+            .sum();
+        let summary_entry = Entry {
+            id: None,
+            message: Arc::new(summary_message(summary)),
+        };
+        // Standing instructions are not for summarising.
+        let instructions = nested_instructions(&conversation.history[..cut]);
+        let kept = conversation.history[cut..].iter().cloned();
+        let history: Vec<Entry> = std::iter::once(summary_entry).chain(kept).collect();
+        let with_instructions = history
+            .iter()
+            .map(|entry| &entry.message)
+            .chain(&instructions);
+        let after: u64 = with_instructions
+            .map(|message| compact::estimate(message))
+            .sum();
+        if after >= before {
+            conversation.commit_response(response, fx);
+            return self.compaction_failed("the summary is no shorter", conversation, fx);
+        }
+        let missing = compact::missing_sections(summary);
+        if !missing.is_empty() {
+            let message = format!("the summary has no section on: {}", missing.join(", "));
+            self.emit(TurnEvent::Warning(message), fx);
+        }
+        let first_kept = history.iter().find_map(|entry| entry.id.clone());
+        let record = Record::Compact {
+            id: Uuid::now_v7().to_string(),
+            parent: None,
+            timestamp: fx.now.wall_ms,
+            summary: summary.to_string(),
+            first_kept,
+            response: Some(response),
+        };
+        conversation.replace(history, record, fx);
+        for message in instructions {
+            conversation.commit((*message).clone(), None, fx);
+        }
+        let context_tokens = conversation.context_tokens(self.system());
+        self.emit(
+            TurnEvent::Compacted {
+                summary: summary.to_string(),
+                context_tokens,
+            },
+            fx,
+        );
+        match reason {
+            Reason::Asked => self.end(false, conversation, fx),
+            // Still too long by the estimate: the server knows better, and it is asked once.
+            Reason::TooLong => self.send_request(conversation, fx),
+        }
+    }
+
+    /// Ends the turn after a failed compaction; the history is as it was.
+    pub(super) fn compaction_failed(
+        &mut self,
+        problem: &str,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        self.compaction = None;
+        let message = format!("the conversation was not compacted and is unchanged: {problem}");
+        self.emit(TurnEvent::Error(message), fx);
+        self.end(false, conversation, fx);
+    }
+}
+
+/// Tells what the window is full of when no compaction can help.
+pub(super) fn overhead(system: &str, conversation: &Conversation) -> String {
+    let model = &conversation.selection.model;
+    let tools = conversation.spec.tools.advertised(model);
+    let fixed = compact::estimate_text(system) + compact::estimate_tools(&tools);
+    format!(
+        "the conversation does not fit into the window of {} tokens, and history is intact: about {} \
+         tokens, of which instructions and tools take {fixed} - choose a model with a larger window, or \
+         shorten what was sent last",
+        model.context_window,
+        conversation.context_tokens(system),
+    )
+}
+
+fn nested_instructions(older: &[Entry]) -> Vec<Arc<Message>> {
+    let is_nested = |message: &Message| match message {
+        Message::User {
+            content,
+            internal: true,
+            ..
+        } => instructions::directory_of(content).is_some(),
+        _ => false,
+    };
+    older
+        .iter()
+        .map(|entry| &entry.message)
+        .filter(|message| is_nested(message))
+        .cloned()
+        .collect()
+}
