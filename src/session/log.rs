@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::load::{self, Loaded, Tail, open_regular};
+use super::load::{self, Loaded, open_regular};
 use super::lock;
 use super::record::{FORMAT_VERSION, Header, Record};
+use super::scan::Tail;
 use crate::config::Home;
 use crate::config::home::{create_private_dir, path_key};
 use crate::error::{Error, Result};
@@ -72,19 +73,21 @@ impl Log {
                 _lock: lock,
             }),
             Err(error) => {
-                // Nobody can know this session yet: leave nothing of it.
-                let _ = fs::remove_file(&path);
-                let _ = fs::remove_file(path.with_extension("lock"));
+                remove(&path);
                 Err(failed(error))
             }
         }
     }
 
-    /// Creates a log with a copy of the living branch of another.
+    /// Creates a log with a copy of the living branch of another. A failure leaves no file behind.
     pub fn fork(original: &Path, spec: &LogSpec) -> Result<Self> {
+        let records = load::branch(original)?;
         let mut log = Self::create(spec)?;
-        for record in load::branch(original)? {
-            log.append(&record)?;
+        for record in &records {
+            if let Err(error) = log.append(record) {
+                remove(&log.path);
+                return Err(error);
+            }
         }
         Ok(log)
     }
@@ -143,6 +146,12 @@ impl Log {
         };
         write().map_err(|error| write_error(&path, error))
     }
+}
+
+/// Leaves nothing of a log that nobody can know yet.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path);
+    let _ = fs::remove_file(path.with_extension("lock"));
 }
 
 fn open_sidecar(path: &Path) -> io::Result<Lines> {
