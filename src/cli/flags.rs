@@ -74,6 +74,7 @@ pub enum CommandId {
     Help,
     Models,
     Providers,
+    Rpc,
     Trust,
     Untrust,
 }
@@ -86,6 +87,12 @@ pub const RUNS: &[(&str, &str)] = &[(
 
 /// Every command, in the order of the help text.
 pub const COMMANDS: &[Command] = &[
+    Command {
+        id: CommandId::Rpc,
+        name: "rpc",
+        operand: "",
+        help: "serve many sessions over standard input and output, one JSON object a line; see e-rpc(1)",
+    },
     Command {
         id: CommandId::Trust,
         name: "trust",
@@ -162,7 +169,7 @@ pub const FLAGS: &[Flag] = &[
         alias: None,
         short: Some('m'),
         value: Some("model"),
-        scope: Scope::Runs(&[]),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("the model to use, as provider/id"),
     },
     Flag {
@@ -171,7 +178,7 @@ pub const FLAGS: &[Flag] = &[
         alias: Some("ef"),
         short: None,
         value: Some("level"),
-        scope: Scope::Runs(&[]),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("how hard the model thinks, one of its levels"),
     },
     Flag {
@@ -189,7 +196,7 @@ pub const FLAGS: &[Flag] = &[
         alias: Some("nt"),
         short: None,
         value: None,
-        scope: Scope::Runs(&[]),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("offer and run no tools"),
     },
     Flag {
@@ -198,7 +205,7 @@ pub const FLAGS: &[Flag] = &[
         alias: Some("ns"),
         short: None,
         value: None,
-        scope: Scope::Runs(&[]),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("keep the session in memory: write no log"),
     },
     Flag {
@@ -216,7 +223,7 @@ pub const FLAGS: &[Flag] = &[
         alias: None,
         short: None,
         value: None,
-        scope: Scope::Runs(&[]),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("trust this directory and what is below it for this run, and record nothing"),
     },
     Flag {
@@ -225,7 +232,7 @@ pub const FLAGS: &[Flag] = &[
         alias: None,
         short: None,
         value: Some("n"),
-        scope: Scope::Runs(&[]),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run after this many requests"),
     },
     Flag {
@@ -234,7 +241,7 @@ pub const FLAGS: &[Flag] = &[
         alias: None,
         short: None,
         value: Some("n"),
-        scope: Scope::Runs(&[]),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run after this many seconds"),
     },
     Flag {
@@ -243,7 +250,7 @@ pub const FLAGS: &[Flag] = &[
         alias: None,
         short: None,
         value: Some("usd"),
-        scope: Scope::Runs(&[]),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run when it has cost this much; needs a model with known prices"),
     },
     Flag {
