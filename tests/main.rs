@@ -1,6 +1,11 @@
 //! Black-box tests: the built binary in a sealed place, against a provider that is scripted.
 
+mod cli;
+mod config;
 mod layers;
 mod packaging;
 mod print;
+mod provider;
+mod sessions;
 mod support;
+mod tools;

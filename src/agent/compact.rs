@@ -98,7 +98,16 @@ pub fn cut(history: &[Entry], window: u64) -> Option<usize> {
     {
         cut += 1;
     }
-    Some(cut)
+    // What was said last is for answering, not for summarising.
+    let asked = matches!(
+        history.last()?.message.as_ref(),
+        Message::User {
+            internal: false,
+            ..
+        }
+    );
+    let cut = cut.min(history.len() - usize::from(asked));
+    (cut > 0).then_some(cut)
 }
 
 /// The user message that asks for a summary of the older part.
@@ -298,6 +307,8 @@ mod tests {
             assert_eq!(cut(&entries(messages), 8_000), expected);
         };
         check(vec![user(10), reply(0)], None);
+        check(vec![user(9000)], None);
+        check(vec![user(10), reply(0), user(9000)], Some(2));
         check(vec![user(3000), user(10), reply(0)], Some(1));
         check(vec![user(10), reply(1), result(3000), user(10)], Some(3));
         check(

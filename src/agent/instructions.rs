@@ -18,6 +18,8 @@ pub const FILE: &str = "AGENTS.md";
 const OPENING: &str = "Instructions for work in ";
 /// Most bytes of one file that the model sees.
 const CAP: usize = 32 * 1024;
+/// How many directories below the workspace are looked at: a model can name a path of any depth.
+const DEEPEST: usize = 100;
 
 /// Directories whose instructions apply to a call, outermost first: those between the workspace
 /// and the file, neither the workspace itself nor anything reached through `..`.
@@ -42,7 +44,7 @@ pub fn directories(tool: &str, arguments: &Value, workspace: &Path) -> Vec<PathB
         steps.saturating_sub(1)
     };
     let mut directory = workspace.to_path_buf();
-    let parts = inside.components().take(steps);
+    let parts = inside.components().take(steps.min(DEEPEST));
     parts
         .map(|part| {
             directory.push(part);
@@ -79,7 +81,7 @@ pub fn directory_of(message: &str) -> Option<PathBuf> {
 
 /// A file's instructions: trimmed, bounded, none when blank, unreadable or no regular file.
 pub fn read(path: &Path) -> Option<String> {
-    let file = sys::fs::open_regular(path, OpenOptions::new().read(true)).ok()?;
+    let (file, _) = sys::fs::open_regular(path, OpenOptions::new().read(true)).ok()?;
     let mut bytes = Vec::new();
     file.take(CAP as u64 + 4).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);

@@ -3,8 +3,6 @@
 //! All reading of settings, models, credentials and trust happens here, once per session, on the
 //! caller's thread. What comes out is a [`SessionSpec`] that the core only looks at.
 
-use std::fs::OpenOptions;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -101,10 +99,12 @@ pub struct SessionSpec {
 
 impl Process {
     /// Checks a choice. Errors have the kind of a usage problem where the caller named something
-    /// that does not exist.
-    pub fn open(&self, choice: Choice) -> Result<SessionSpec> {
+    /// that does not exist. What is wrong with the configuration is added to `warnings`, also
+    /// when this fails: it is often the reason.
+    pub fn open(&self, choice: Choice, warnings: &mut Vec<String>) -> Result<SessionSpec> {
         let workspace = workspace(&choice.workspace)?;
-        let (trust, mut warnings) = Trust::load(&self.home, self.trusted.clone());
+        let (trust, more) = Trust::load(&self.home, self.trusted.clone());
+        warnings.extend(more);
         trust.check(&workspace)?;
         let (settings, more) = Settings::load(&self.home);
         warnings.extend(more);
@@ -145,7 +145,7 @@ impl Process {
             workspace,
             selection,
             settings,
-            warnings,
+            warnings: warnings.clone(),
         };
         Ok(spec)
     }
@@ -291,7 +291,8 @@ pub fn read_images(paths: &[PathBuf], model: &Model) -> Result<Vec<Image>> {
                     .with_kind(crate::error::Kind::Usage)
                     .context(format!("image `{}`", path.display()))
             };
-            let bytes = read_image(path).map_err(image)?;
+            let bytes = sys::fs::read_regular(path, Image::MAX_FILE);
+            let bytes = bytes.map_err(|error| image(error.into()))?;
             total += bytes.len() as u64;
             if total > Image::MAX_TOTAL {
                 let message = format!(
@@ -308,20 +309,6 @@ pub fn read_images(paths: &[PathBuf], model: &Model) -> Result<Vec<Image>> {
             })
         })
         .collect()
-}
-
-fn read_image(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    sys::fs::open_regular(path, OpenOptions::new().read(true))?
-        .take(Image::MAX_FILE + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > Image::MAX_FILE {
-        return Err(Error::usage(format!(
-            "is over {} MiB",
-            Image::MAX_FILE >> 20
-        )));
-    }
-    Ok(bytes)
 }
 
 fn workspace(path: &Path) -> Result<PathBuf> {

@@ -366,7 +366,8 @@ impl Turn {
         };
         self.commit_partial(reply, Outcome::Failed, conversation, fx);
         if failure_is_overflow {
-            message = summarise::overhead(self.system(), conversation);
+            let overhead = summarise::overhead(self.system(), conversation);
+            message = format!("{message}; {overhead}");
         }
         if self.compaction.take().is_some() {
             message = format!("the conversation was not compacted and is unchanged: {message}");
@@ -485,8 +486,11 @@ impl Turn {
             self.emit(TurnEvent::Warning(warning), fx);
         }
         if malformed > 0 {
-            let frames = if malformed == 1 { "frame" } else { "frames" };
-            let warning = format!("{malformed} malformed {frames} of the reply were skipped");
+            let (frames, were) = match malformed {
+                1 => ("frame", "was"),
+                _ => ("frames", "were"),
+            };
+            let warning = format!("{malformed} malformed {frames} of the reply {were} skipped");
             self.emit(TurnEvent::Warning(warning), fx);
         }
     }

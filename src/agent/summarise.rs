@@ -35,15 +35,15 @@ pub enum Reason {
 }
 
 impl Turn {
-    /// Whether the next request would be too long for the model.
-    pub(super) fn is_too_long(&self, conversation: &Conversation) -> bool {
+    /// Whether the next request would be too long for the model, and a summary would help.
+    pub(super) fn should_compact(&self, conversation: &Conversation) -> bool {
         let window = conversation.selection.model.context_window;
         let tokens = conversation.context_tokens(self.system());
         compact::threshold(window).is_some_and(|threshold| tokens > threshold)
+            && compact::cut(&conversation.history, window).is_some()
     }
 
-    /// Begins a compaction. Nothing old enough is a warning when somebody asked, and an error when
-    /// it is needed.
+    /// Begins a compaction. When nothing is old enough, that is a warning.
     pub(super) fn compact(
         &mut self,
         reason: Reason,
@@ -53,7 +53,9 @@ impl Turn {
     ) {
         let window = conversation.selection.model.context_window;
         let Some(cut) = compact::cut(&conversation.history, window) else {
-            return self.nothing_to_compact(reason, conversation, fx);
+            let message = "nothing is old enough to be compacted";
+            self.emit(TurnEvent::Warning(message.into()), fx);
+            return self.end(false, conversation, fx);
         };
         self.emit(TurnEvent::Compacting, fx);
         self.compaction = Some(Compaction { cut, focus, reason });
@@ -163,11 +165,7 @@ impl Turn {
         );
         match reason {
             Reason::Asked => self.end(false, conversation, fx),
-            Reason::TooLong if self.is_too_long(conversation) => {
-                let message = overhead(self.system(), conversation);
-                self.emit(TurnEvent::Error(message), fx);
-                self.end(false, conversation, fx);
-            }
+            // Still too long by the estimate: the server knows better, and it is asked once.
             Reason::TooLong => self.send_request(conversation, fx),
         }
     }
@@ -182,20 +180,6 @@ impl Turn {
         self.compaction = None;
         let message = format!("the conversation was not compacted and is unchanged: {problem}");
         self.emit(TurnEvent::Error(message), fx);
-        self.end(false, conversation, fx);
-    }
-
-    fn nothing_to_compact(
-        &mut self,
-        reason: Reason,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
-        let event = match reason {
-            Reason::Asked => TurnEvent::Warning("nothing is old enough to be compacted".into()),
-            Reason::TooLong => TurnEvent::Error(overhead(self.system(), conversation)),
-        };
-        self.emit(event, fx);
         self.end(false, conversation, fx);
     }
 }

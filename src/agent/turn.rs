@@ -237,7 +237,7 @@ impl Turn {
             conversation.commit(Message::internal(text), None, fx);
         }
         self.campaign.restart();
-        if self.is_too_long(conversation) {
+        if self.should_compact(conversation) {
             return self.compact(Reason::TooLong, None, conversation, fx);
         }
         self.send_request(conversation, fx);

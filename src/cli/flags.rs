@@ -143,151 +143,144 @@ pub const COMMANDS: &[Command] = &[
     },
 ];
 
+/// What most options are: long, without a value, for a run of the agent.
+const OPTION: Flag = Flag {
+    id: FlagId::Help,
+    long: "",
+    alias: None,
+    short: None,
+    value: None,
+    scope: Scope::Runs(&[]),
+    help: None,
+};
+
 /// Every option, in the order of the help text.
 pub const FLAGS: &[Flag] = &[
     Flag {
         id: FlagId::Print,
         long: "print",
-        alias: None,
         short: Some('p'),
-        value: None,
-        scope: Scope::Runs(&[]),
         help: Some("run one turn without a terminal; all words are the prompt"),
+        ..OPTION
     },
     Flag {
         id: FlagId::Json,
         long: "json",
-        alias: None,
         short: Some('j'),
-        value: None,
         scope: Scope::Runs(&[CommandId::Doctor, CommandId::Providers, CommandId::Models]),
         help: Some("machine output: for -p one JSON line per event and a result line"),
+        ..OPTION
     },
     Flag {
         id: FlagId::Model,
         long: "model",
-        alias: None,
         short: Some('m'),
         value: Some("model"),
         scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("the model to use, as provider/id"),
+        ..OPTION
     },
     Flag {
         id: FlagId::Effort,
         long: "effort",
         alias: Some("ef"),
-        short: None,
         value: Some("level"),
         scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("how hard the model thinks, one of its levels"),
+        ..OPTION
     },
     Flag {
         id: FlagId::Image,
         long: "image",
-        alias: None,
         short: Some('i'),
         value: Some("path"),
-        scope: Scope::Runs(&[]),
         help: Some("attach an image to the prompt; may be given again"),
+        ..OPTION
     },
     Flag {
         id: FlagId::NoTools,
         long: "no-tools",
         alias: Some("nt"),
-        short: None,
-        value: None,
         scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("offer and run no tools"),
+        ..OPTION
     },
     Flag {
         id: FlagId::NoSave,
         long: "no-save",
         alias: Some("ns"),
-        short: None,
-        value: None,
         scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("keep the session in memory: write no log"),
+        ..OPTION
     },
     Flag {
         id: FlagId::NoExtensions,
         long: "no-extensions",
         alias: Some("ne"),
-        short: None,
-        value: None,
         scope: Scope::Any,
         help: Some("start no extensions"),
+        ..OPTION
     },
     Flag {
         id: FlagId::Trust,
         long: "trust",
-        alias: None,
-        short: None,
-        value: None,
         scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("trust this directory and what is below it for this run, and record nothing"),
+        ..OPTION
     },
     Flag {
         id: FlagId::MaxSteps,
         long: "max-steps",
-        alias: None,
-        short: None,
         value: Some("n"),
         scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run after this many requests"),
+        ..OPTION
     },
     Flag {
         id: FlagId::MaxSeconds,
         long: "max-seconds",
-        alias: None,
-        short: None,
         value: Some("n"),
         scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run after this many seconds"),
+        ..OPTION
     },
     Flag {
         id: FlagId::MaxCost,
         long: "max-cost",
-        alias: None,
-        short: None,
         value: Some("usd"),
         scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run when it has cost this much; needs a model with known prices"),
+        ..OPTION
     },
     Flag {
         id: FlagId::NoNetwork,
         long: "no-network",
-        alias: None,
-        short: None,
-        value: None,
         scope: Scope::Commands(&[CommandId::Doctor]),
         help: Some("accepted and without effect: e doctor never uses the network"),
+        ..OPTION
     },
     Flag {
         id: FlagId::Help,
         long: "help",
-        alias: None,
         short: Some('h'),
-        value: None,
         scope: Scope::Any,
         help: Some("print this text"),
+        ..OPTION
     },
     Flag {
         id: FlagId::Version,
         long: "version",
-        alias: None,
         short: Some('v'),
-        value: None,
         scope: Scope::Any,
         help: Some("print the version; with --json also commit and target"),
+        ..OPTION
     },
     Flag {
         id: FlagId::Generate,
         long: "generate",
-        alias: None,
-        short: None,
         value: Some("what"),
         scope: Scope::Any,
-        help: None,
+        ..OPTION
     },
 ];
 

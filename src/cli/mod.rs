@@ -18,15 +18,16 @@ use serde_json::json;
 pub use parse::{Invocation, ParseFailure, parse};
 
 use crate::agent::Process;
-use crate::config::Home;
+use crate::config::{Home, Settings};
 use crate::error::{Error, Result, io_text};
 use crate::print;
 use crate::provider::{self, Catalog};
 use crate::rpc;
-use crate::sys::{Env, clock};
+use crate::sys::{Env, clock, signal};
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
 pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
+    signal::ignore_file_size_limit();
     let invocation = match parse(&argv) {
         Ok(invocation) => invocation,
         Err(failure) if failure.print => return print::report(&failure.error, failure.json),
@@ -44,7 +45,7 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
         },
         Invocation::Version { json } => output::print(&commands::version(json)),
         Invocation::Help => output::print(&doc::help()),
-        Invocation::Generate(what) => output::print(&what.text()),
+        Invocation::Generate(text) => output::print(&text),
         Invocation::Docs { topic: None } => output::print(&docs::list()),
         Invocation::Docs { topic: Some(topic) } => answer(docs::guide(&topic)),
         Invocation::Trust { dir, trusted } => answer(commands::trust(&home(), &env, dir, trusted)),
@@ -56,7 +57,9 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
         }
         Invocation::Models { json } => {
             let home = home();
-            output::print(&commands::models(&catalog(&home, &env), &home, json))
+            let (settings, warnings) = Settings::load(&home);
+            warnings.iter().for_each(output::warn);
+            output::print(&commands::models(&catalog(&home, &env), &settings, json))
         }
         Invocation::Doctor { json } => output::print(&commands::doctor(&home(), &env, json)),
     }

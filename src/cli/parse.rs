@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use lexopt::Arg;
 
-use super::doc::Generated;
+use super::doc;
 use super::flags::{COMMANDS, Command, CommandId, FLAGS, Flag, FlagId};
 use super::near::near;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ pub enum Invocation {
     /// Print the help text.
     Help,
     /// Print a manual page or a completion script.
-    Generate(Generated),
+    Generate(String),
     /// Run one headless turn.
     Print {
         /// What it is about.
@@ -127,7 +127,7 @@ fn is_given(options: &[OsString], id: FlagId) -> bool {
 struct Raw {
     given: Vec<&'static Flag>,
     print: PrintOptions,
-    generate: Option<Generated>,
+    generate: Option<String>,
     words: Vec<OsString>,
 }
 
@@ -188,14 +188,7 @@ impl Raw {
                 let valid = |usd: &f64| usd.is_finite() && *usd > 0.0;
                 print.limits.cost_usd = Some(number(flag, &value, valid)?);
             }
-            FlagId::Generate => {
-                let name = text(flag, &value)?;
-                let what = Generated::by_name(&name).ok_or_else(|| {
-                    Error::usage(format!("`{name}` cannot be generated"))
-                        .remedy(format!("one of: {}", Generated::names().join(", ")))
-                })?;
-                self.generate = Some(what);
-            }
+            FlagId::Generate => self.generate = Some(doc::generated(&text(flag, &value)?)?),
             // What these change is not part of a turn; `has` tells whether they were given.
             FlagId::Print
             | FlagId::Trust
@@ -208,8 +201,8 @@ impl Raw {
     }
 
     fn decide(mut self, prompt: Option<&[OsString]>) -> Result<Invocation> {
-        if let Some(what) = self.generate {
-            return Ok(Invocation::Generate(what));
+        if let Some(text) = self.generate {
+            return Ok(Invocation::Generate(text));
         }
         let print = self.has(FlagId::Print);
         let first = self.words.first().and_then(|word| word.to_str());

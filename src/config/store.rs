@@ -5,11 +5,12 @@
 //! moved aside, never overwritten.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 use super::Home;
@@ -154,7 +155,7 @@ impl Store {
     }
 
     fn load(&self, path: &Path) -> Result<Option<Map<String, Value>>, Broken> {
-        let bytes = match read_file(path) {
+        let bytes = match sys::fs::read_regular(path, MAX_FILE) {
             Ok(bytes) => bytes,
             Err(error) if sys::fs::is_missing(&error) => return Ok(None),
             Err(error) => return Err(Broken::Unreadable(io_text(&error))),
@@ -184,39 +185,20 @@ impl Broken {
     }
 }
 
-/// Parses a JSON object, with or without a byte-order mark. The error says where it went wrong.
+/// Parses a JSON object, with or without a byte-order mark. The error says where it went wrong and
+/// quotes nothing: the file may hold a key.
 pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice(bytes).map_err(|error| {
-        // serde_json ends its texts with the position of the fault.
         let text = error.to_string();
-        if text.contains(" at line ") {
-            text
-        } else {
-            format!("{text} at line {} column {}", error.line(), error.column())
-        }
+        let problem = match error.classify() {
+            Category::Data => "it is not an object",
+            // serde_json ends its texts with the position of the fault.
+            _ => text.split(" at line ").next().unwrap_or(&text),
+        };
+        let (line, column) = (error.line().max(1), error.column().max(1));
+        format!("{problem} at line {line} column {column}")
     })
-}
-
-/// Reads a regular file. Opening does not block, whatever stands in its place.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::other("it is a directory"));
-    }
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(io::Error::other("it is larger than 32 MiB"));
-    }
-    Ok(bytes)
 }
 
 /// Takes the lock that serves every store. The file lock also keeps threads of this process

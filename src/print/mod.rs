@@ -40,22 +40,26 @@ const READER_GONE: u8 = 141;
 pub fn run(options: PrintOptions, process: Process, cwd: PathBuf) -> u8 {
     let started = Instant::now();
     let mut printer = Printer::new(form(options.json));
-    match prepare(&options, &process, cwd, started) {
+    let mut warnings = Vec::new();
+    match prepare(&options, &process, cwd, started, &mut warnings) {
         Ok(Start::Turn(core)) => follow(core, &mut printer),
         Ok(Start::Stopped(why)) => stopped(why, &mut printer),
-        Err(error) => refuse(&error, &mut printer),
+        Err(error) => refuse(&error, warnings, &mut printer),
     }
 }
 
 /// Reports a run that never began, also when its arguments could not be understood.
 pub fn report(error: &Error, json: bool) -> u8 {
-    refuse(error, &mut Printer::new(form(json)))
+    refuse(error, Vec::new(), &mut Printer::new(form(json)))
 }
 
-fn refuse(error: &Error, printer: &mut Printer) -> u8 {
+fn refuse(error: &Error, warnings: Vec<String>, printer: &mut Printer) -> u8 {
     let text = error.to_string();
     printer.error(&text);
-    printer.finish(&failed_result(&text));
+    printer.finish(&TurnResult {
+        warnings,
+        ..failed_result(&text)
+    });
     error.status()
 }
 
@@ -94,6 +98,7 @@ fn prepare(
     process: &Process,
     cwd: PathBuf,
     started: Instant,
+    warnings: &mut Vec<String>,
 ) -> Result<Start> {
     let signals = sys::signal::watch()?;
     let argument = options.prompt.join(" ");
@@ -101,7 +106,7 @@ fn prepare(
     if argument.trim().is_empty() && !input.may_hold_text() {
         return Err(needs_a_prompt());
     }
-    let spec = process.open(Choice {
+    let choice = Choice {
         workspace: cwd,
         model: options.model.clone(),
         effort: options.effort.clone(),
@@ -111,7 +116,10 @@ fn prepare(
             Toolset::all()
         },
         save: !options.no_save,
-    })?;
+    };
+    let opened = process.open(choice, warnings);
+    warnings.iter().for_each(|warning| output::warn(warning));
+    let spec = opened?;
     let images = read_images(&options.images, &spec.selection.model)?;
     if options.limits.cost_usd.is_some() && spec.selection.model.pricing.is_none() {
         let message = format!(
@@ -130,9 +138,6 @@ fn prepare(
     };
     if text.trim().is_empty() {
         return Err(needs_a_prompt());
-    }
-    for warning in &spec.warnings {
-        output::warn(warning);
     }
     let core = Core::start(signals)?;
     let limits = Limits {
@@ -191,7 +196,7 @@ fn follow(core: Core, printer: &mut Printer) -> u8 {
     }
     status.unwrap_or_else(|| {
         let error = Error::failed("e stopped unexpectedly; this is a bug");
-        refuse(&error, printer)
+        refuse(&error, Vec::new(), printer)
     })
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Secret;
-use super::catalog::read_bounded;
+use crate::config::store::parse_object;
 use crate::sys::Env;
 
 /// Largest `auth.json`, in bytes.
@@ -114,7 +114,7 @@ impl Credentials {
 }
 
 fn read(home: &Path, warnings: &mut Vec<String>) -> Map<String, Value> {
-    let bytes = match read_bounded(&home.join("auth.json"), LIMIT) {
+    let bytes = match crate::sys::fs::read_regular(&home.join("auth.json"), LIMIT) {
         Ok(bytes) => bytes,
         Err(error) if crate::sys::fs::is_missing(&error) => return Map::new(),
         Err(error) => {
@@ -122,14 +122,8 @@ fn read(home: &Path, warnings: &mut Vec<String>) -> Map<String, Value> {
             return Map::new();
         }
     };
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    serde_json::from_slice(text).unwrap_or_else(|error| {
-        // The error's own text may quote what stands in the file.
-        warnings.push(format!(
-            "auth.json: not a JSON object (line {}, column {}) - no stored key is used",
-            error.line(),
-            error.column()
-        ));
+    parse_object(&bytes).unwrap_or_else(|problem| {
+        warnings.push(format!("auth.json: {problem} - no stored key is used"));
         Map::new()
     })
 }

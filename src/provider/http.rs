@@ -164,13 +164,16 @@ impl Connection {
             ureq::Error::ConnectProxyFailed(reason) => (
                 Cause::Network,
                 Stage::Request,
-                format!("the proxy refused to connect to `{host}`: {reason}"),
+                format!(
+                    "the proxy refused to CONNECT to `{host}`: {}",
+                    reason.rsplit('/').next().unwrap_or(reason)
+                ),
             ),
             ureq::Error::Http(_) | ureq::Error::BadUri(_) => (
                 Cause::Rejected,
                 Stage::Request,
                 format!(
-                    "the request to `{host}` cannot be built - check `base_url` and the key for stray characters"
+                    "the request to `{host}` cannot be built - check `base_url` for stray characters"
                 ),
             ),
             _ if text.contains("certificate") || text.contains("CertificateError") => (
@@ -203,9 +206,9 @@ impl Connection {
             ),
         };
         let message = match self.proxy {
-            Some(variable) if cause == Cause::Network => {
-                format!("{message} (by the proxy of `{variable}`)")
-            }
+            Some(variable) if cause == Cause::Network => format!(
+                "{message} (by the proxy of `{variable}`) - correct it, or name the host in `NO_PROXY`"
+            ),
             _ => message,
         };
         let mut failure = Failure::new(cause, stage, message);

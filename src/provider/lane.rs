@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::context::lock;
 use super::http::Connection;
 use super::{
-    Cause, Context, Dialect, Failure, Model, Request, Sink, Stage, StreamEvent, anthropic,
+    Cause, Context, Dialect, Failure, Model, Request, Secret, Sink, Stage, StreamEvent, anthropic,
     completions, offline,
 };
 use crate::sys::cancel::{CancelToken, Canceller, cancel_pair};
@@ -85,6 +85,7 @@ pub fn stream(lane: &Lane, request: &Request, sink: &mut dyn Sink) {
 
 fn run(lane: &Lane, request: &Request, sink: &mut dyn Sink) {
     let outcome = match request.model.dialect {
+        _ if !request.key.as_ref().is_none_or(fits_a_header) => Err(unusable_key(&request.model)),
         Dialect::Completions => completions::stream(lane, request, sink),
         Dialect::Anthropic => anthropic::stream(lane, request, sink),
         Dialect::Offline => offline::stream(lane, request, sink),
@@ -99,6 +100,21 @@ fn run(lane: &Lane, request: &Request, sink: &mut dyn Sink) {
         sink.push(StreamEvent::Failed(Box::new(failure)));
         sink.flush();
     }
+}
+
+fn fits_a_header(key: &Secret) -> bool {
+    key.0
+        .trim()
+        .bytes()
+        .all(|byte| byte == b' ' || byte.is_ascii_graphic())
+}
+
+fn unusable_key(model: &Model) -> Failure {
+    let text = format!(
+        "the key of `{}` holds a line break or a character that no key has - paste it again",
+        model.provider
+    );
+    Failure::new(Cause::Auth, Stage::Authorization, text)
 }
 
 fn unspoken(dialect: Dialect) -> Failure {

@@ -222,7 +222,7 @@ fn a_key_that_no_header_can_carry_is_not_shown() {
     let mut request = asked("http://127.0.0.1:9");
     request.key = Some(Secret("sk-bad\nkey-value".to_owned()));
     let failure = run(&request).failure().clone();
-    assert_eq!(failure.cause, Cause::Rejected);
+    assert_eq!(failure.cause, Cause::Auth);
     assert!(
         failure.message.contains("key") && !format!("{failure:?}").contains("sk-bad"),
         "{failure:?}"

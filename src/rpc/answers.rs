@@ -191,7 +191,7 @@ impl Server {
         let name = session.name.clone();
         let work = move || {
             let title = name.unwrap_or_else(|| session::title(&messages));
-            let page = format!("{title}\n{}", messages.len()); // EXPORT
+            let page = session::export_html(&title, &messages);
             write_page(&path, page.as_bytes())?;
             Ok(json!({"path": path.to_string_lossy(), "title": title}))
         };

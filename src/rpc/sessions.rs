@@ -72,13 +72,16 @@ pub fn create(setting: &Setting, wanted: Create) -> Result<Created> {
     if let Some(names) = wanted.tools {
         tools = tools.narrowed(Toolset::only(names)?);
     }
-    let mut spec = setting.process.open(Choice {
+    let mut warnings = Vec::new();
+    let choice = Choice {
         workspace: setting.cwd.join(wanted.cwd.unwrap_or_default()),
         model: wanted.model.or_else(|| options.model.clone()),
         effort: wanted.effort.or_else(|| options.effort.clone()),
         tools,
         save: wanted.save && !options.no_save,
-    })?;
+    };
+    let opened = setting.process.open(choice, &mut warnings);
+    let mut spec = opened.map_err(|error| explained(error, &warnings))?;
     let limits = options.limits.narrowed(wanted.limits);
     check_price(limits, &spec.selection.model)?;
     let mut past = Past::default();
@@ -420,6 +423,17 @@ impl Server {
             request,
             query,
         });
+    }
+}
+
+/// What is wrong with the configuration is often why a session cannot be.
+fn explained(error: Error, warnings: &[String]) -> Error {
+    match warnings.is_empty() {
+        true => error,
+        false => {
+            let message = format!("{error} ({})", warnings.join("; "));
+            Error::failed(message).with_kind(error.kind())
+        }
     }
 }
 

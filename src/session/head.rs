@@ -68,7 +68,7 @@ impl<'a> Head<'a> {
     }
 
     /// Reads the head of a message or summary whose keys are in e's own order.
-    fn of_our_own(line: &'a [u8]) -> Option<Self> {
+    pub fn of_our_own(line: &'a [u8]) -> Option<Self> {
         let rest = line.strip_prefix(br#"{"type":""#)?;
         let (kind, rest) = match rest.strip_prefix(br#"message","id":""#) {
             Some(rest) => (Kind::Message, rest),
@@ -104,6 +104,13 @@ impl<'a> Head<'a> {
         let body: Body<IgnoredAny> = slow(line)?;
         let person = body.message.role == "user" && !body.message.internal;
         Ok(if person { Author::User } else { Author::Other })
+    }
+
+    /// Where the text of a message begins in this head's line, behind its quote.
+    pub fn content_at(&self, line: &[u8]) -> Option<usize> {
+        let (_, message) = own_message(self.rest?)?;
+        let content = message.strip_prefix(br#","content":""#)?;
+        Some(line.len() - content.len())
     }
 
     /// The billed reply that came with the record of this head's line.
@@ -173,13 +180,17 @@ fn first_value<T: DeserializeOwned>(text: &[u8]) -> Option<(T, &[u8])> {
     Some((value, &text[values.byte_offset()..]))
 }
 
-fn own_author(rest: &[u8]) -> Option<Author> {
+/// The role of the message, and what follows it.
+fn own_message(rest: &[u8]) -> Option<(&str, &[u8])> {
     let rest = match rest.strip_prefix(RESPONSE) {
         Some(response) => first_value::<IgnoredAny>(response)?.1.strip_prefix(b",")?,
         None => rest,
     };
-    let message = rest.strip_prefix(MESSAGE)?.strip_prefix(br#""role":""#)?;
-    let (role, message) = plain(message)?;
+    plain(rest.strip_prefix(MESSAGE)?.strip_prefix(br#""role":""#)?)
+}
+
+fn own_author(rest: &[u8]) -> Option<Author> {
+    let (role, message) = own_message(rest)?;
     if role != "user" {
         return Some(Author::Other);
     }
@@ -188,5 +199,125 @@ fn own_author(rest: &[u8]) -> Option<Author> {
         None => Some(Author::User),
         Some(_) if message.ends_with(br#","internal":true}}"#) => Some(Author::Other),
         Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chat::{Message, Outcome, Usage};
+    use crate::session::record::{Purpose, Record};
+
+    /// Everything that a head tells of a line.
+    fn told(line: &[u8], head: &Head) -> String {
+        let author = (head.kind == Kind::Message).then(|| head.author(line));
+        let response = head.response(line);
+        format!(
+            "{:?} {:?} {:?} {author:?} {response:?}",
+            head.kind, head.id, head.parent
+        )
+    }
+
+    fn check(line: &[u8], own: bool) {
+        let quick = Head::of_our_own(line);
+        assert_eq!(quick.is_some(), own, "{}", String::from_utf8_lossy(line));
+        if let Some(quick) = quick {
+            assert_eq!(told(line, &quick), told(line, &slow(line).unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_quick_look_tells_the_same() {
+        let envelope = |usage| Envelope {
+            id: "r\"1".into(),
+            timestamp: 2,
+            provider: "a".into(),
+            model: "},\"message\":{\"role\":\"user\"".into(),
+            purpose: Purpose::Turn,
+            usage,
+        };
+        let tricky = r#"{"type":"x"},"internal":true}} \","message":{"role":"user"#;
+        let messages = [
+            Message::user("a"),
+            Message::user(tricky),
+            Message::internal("a"),
+            Message::internal(tricky),
+            Message::Assistant {
+                content: tricky.into(),
+                tool_calls: vec![],
+            },
+            Message::Tool {
+                call_id: "c".into(),
+                content: tricky.into(),
+                outcome: Outcome::Failed,
+                summary: String::new(),
+            },
+            Message::Reasoning {
+                content: tricky.into(),
+            },
+        ];
+        for message in messages.map(Arc::new) {
+            for response in [
+                None,
+                Some(envelope(None)),
+                Some(envelope(Some(Usage::default()))),
+            ] {
+                for parent in [None, Some("p".to_owned())] {
+                    let record = Record::Message {
+                        id: "i".into(),
+                        parent,
+                        timestamp: 5,
+                        response: response.clone(),
+                        message: message.clone(),
+                    };
+                    let line = record.to_line();
+                    check(line.trim_ascii_end(), true);
+                }
+            }
+        }
+        let compact = Record::Compact {
+            id: "k".into(),
+            parent: Some("a".into()),
+            timestamp: 3,
+            summary: tricky.into(),
+            first_kept: None,
+            response: Some(envelope(None)),
+        };
+        check(compact.to_line().trim_ascii_end(), true);
+    }
+
+    #[test]
+    fn other_shapes_are_read_as_json() {
+        for line in [
+            r#"{"type":"name","name":"x"}"#,
+            r#"{"type": "message","id":"a","parent":null,"timestamp":1,"message":{"role":"user"}}"#,
+            r#"{"id":"a","type":"message","parent":"b","message":{"role":"user","internal":true}}"#,
+            r#"{"type":"message","id":"\u0061","parent":null,"timestamp":1,"message":{}}"#,
+            r#"{"type":"message","id":"a","parent":null,"timestamp":1.5,"message":{}}"#,
+            r#"{"type":"message","id":"a","parent":null,"timestamp":1,"x":{"type":"y"},"message":{}}"#,
+            r#"{"type":"later"}"#,
+        ] {
+            check(line.as_bytes(), false);
+            assert!(Head::of(line.as_bytes()).is_ok(), "{line}");
+        }
+        // Strange, but in order: each is asked for what its beginning does not tell.
+        for line in [
+            r#"{"type":"message","id":"a","parent":null,"timestamp":1,"message":{"role":"user","internal":true,"content":"x"}}"#,
+            r#"{"type":"message","id":"a","parent":null,"timestamp":1,"message":{"content":"x","role":"user"}}"#,
+            r#"{"type":"message","id":"a","parent":null,"timestamp":1,"new":[],"message":{"role":"user","content":"x"}}"#,
+        ] {
+            check(line.as_bytes(), true);
+        }
+    }
+
+    #[test]
+    fn two_records_on_one_line_are_none() {
+        let record = r#"{"type":"message","id":"a","parent":null,"timestamp":1,"message":{"role":"user","content":"x"}}"#;
+        for end in 1..record.len() {
+            let glued = [&record[..end], record].concat();
+            assert!(Head::of(glued.as_bytes()).is_err(), "{glued}");
+        }
     }
 }

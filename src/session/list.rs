@@ -2,25 +2,21 @@
 
 use std::fs::{self, DirEntry, OpenOptions};
 use std::io;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::decode;
 use super::head::{Author, Head, Kind};
 use super::lines::{Lines, MAX_LINE};
-use super::load::open_regular;
 use super::record::{Header, Record};
 use super::scan::{self, Damage, check_version, is_torn};
+use super::threads;
 use super::title::title_of;
 use crate::chat::Message;
 use crate::config::Home;
 use crate::config::home::path_key;
 use crate::error::{Error, Result, io_text};
-
-/// More threads than this gain nothing: most of the time goes into the system's own work.
-const MAX_THREADS: usize = 4;
+use crate::sys::fs::open_regular;
 
 /// One session of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +64,11 @@ pub fn list(home: &Home, cwd: Option<&Path>) -> Result<Vec<Listed>> {
             }
         }
     }
-    listed.extend(look_at_all(&logs));
+    listed.extend(
+        threads::map(&logs, |path| entry(path))
+            .into_iter()
+            .flatten(),
+    );
     listed.sort_by(|a, b| (b.modified_ms, &b.path).cmp(&(a.modified_ms, &a.path)));
     Ok(listed)
 }
@@ -99,43 +99,19 @@ fn logs_of(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries.iter().map(DirEntry::path).filter(is_log).collect())
 }
 
-/// Looks at each log, on a few threads.
-fn look_at_all(logs: &[PathBuf]) -> Vec<Listed> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut listed = Vec::new();
-        while let Some(path) = logs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match look_at(path) {
-                Ok(Some(session)) => listed.push(session),
-                Ok(None) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => listed.push(Listed::unread(path.clone(), &error)),
-            }
-        }
-        listed
-    };
-    let wanted = thread::available_parallelism().map_or(1, NonZero::get);
-    let others = wanted.min(MAX_THREADS).min(logs.len() / 16);
-    thread::scope(|scope| {
-        // Where no thread can be had, this one does the work alone.
-        let threads: Vec<_> = (1..others)
-            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
-            .collect();
-        let mut listed = work();
-        for thread in threads {
-            match thread.join() {
-                Ok(more) => listed.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        listed
-    })
+/// One entry of the list; none for a file that is not listed.
+fn entry(path: &Path) -> Option<Listed> {
+    match look_at(path) {
+        Ok(listed) => listed,
+        // It went away since the folder was read.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(Listed::unread(path.to_owned(), &error)),
+    }
 }
 
 /// One log. `None` is a file that is not listed.
 fn look_at(path: &Path) -> io::Result<Option<Listed>> {
-    let file = open_regular(path, OpenOptions::new().read(true))?;
-    let metadata = file.metadata()?;
+    let (file, metadata) = open_regular(path, OpenOptions::new().read(true))?;
     let mut lines = Lines::new(&file, metadata.len(), MAX_LINE);
     let first = lines.next()?.and_then(|line| line.bytes);
     let header = first.and_then(|line| scan::header(line).ok());
@@ -224,7 +200,7 @@ impl Listed {
 
 /// The title that a person's message gives.
 fn title_in(line: &[u8]) -> Result<String, String> {
-    match scan::record(line)? {
+    match decode::record(line)? {
         Some(Record::Message { message, .. }) => match &*message {
             Message::User { content, .. } => Ok(title_of(content)),
             _ => Err("it is no message of a person".into()),
@@ -237,3 +213,6 @@ fn milliseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,24 @@
 //! Reads a log: once through to find the nodes, then the records of the living branch alone.
 
 use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::decode;
 use super::lines::MAX_LINE;
 use super::record::{Header, Record, summary_message};
 use super::repair::repair;
-use super::scan::{self, Scan, Tail, check_version, position_id};
-use super::tree::Tree;
+use super::scan::{Scan, Tail, check_version, position_id};
+use super::threads;
+use super::tree::{Place, Tree};
 use crate::chat::Message;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, io_text};
+use crate::sys::fs::open_regular;
+
+/// How many records one thread decodes before it looks for more work: short conversations need no
+/// second thread.
+const DECODED_AT_ONCE: usize = 256;
 
 /// A conversation as it can go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,17 +47,9 @@ pub struct Entry {
 /// Reads a log and changes nothing: no lock, no repair of the file.
 pub fn load(path: &Path) -> Result<Loaded> {
     let named = |error: Error| error.context(format!("cannot open `{}`", path.display()));
-    let file = open_regular(path, OpenOptions::new().read(true)).map_err(|e| named(e.into()))?;
+    let opened = open_regular(path, OpenOptions::new().read(true));
+    let (file, _) = opened.map_err(|error| named(error.into()))?;
     Ok(read(&file, path).map_err(named)?.0)
-}
-
-/// Opens what must be a regular file. Opening does not block, whatever stands in its place.
-pub(super) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    Ok(file)
 }
 
 /// Reads an open log.
@@ -88,7 +86,8 @@ pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
 /// keeps, the summary among them, the display name last.
 pub(super) fn branch(path: &Path) -> Result<Vec<Record>> {
     let named = |error: Error| error.context(format!("cannot copy `{}`", path.display()));
-    let file = open_regular(path, OpenOptions::new().read(true)).map_err(|e| named(e.into()))?;
+    let opened = open_regular(path, OpenOptions::new().read(true));
+    let (file, _) = opened.map_err(|error| named(error.into()))?;
     let living = Living::read(&file, path).map_err(named)?;
     let mut records = living.records;
     if records.is_empty() {
@@ -175,55 +174,56 @@ impl Living {
 /// the messages from the first that it keeps. Each has an id. The error is a node that cannot be
 /// read.
 fn history(file: &File, tree: &Tree, newest: usize) -> Result<Vec<Record>, (usize, String)> {
-    let path = tree.path(newest);
-    let summary = path.iter().rposition(|index| tree.is_compact(*index));
-    let mut records = Vec::new();
-    let mut first = 0;
-    if let Some(n) = summary {
-        let record = record_at(file, tree, path[n])?;
-        let Record::Compact { first_kept, .. } = &record else {
+    let mut path = tree.path(newest);
+    if let Some(n) = path.iter().rposition(|index| tree.is_compact(*index)) {
+        let summary = record_at(file, tree.place(path[n]), &mut Vec::new());
+        let Record::Compact { first_kept, .. } = summary.map_err(|reason| (path[n], reason))?
+        else {
             return Err((path[n], "it is no summary".into()));
         };
         // A kept message that is not on the path was lost; the summary and what followed remain.
-        let kept = first_kept.as_ref().and_then(|id| tree.find(id));
+        let kept = first_kept.and_then(|id| tree.find(&id));
         let kept = kept.and_then(|kept| path[..n].iter().position(|index| *index == kept));
-        for index in &path[kept.unwrap_or(n)..n] {
-            if !tree.is_compact(*index) {
-                records.push(message_at(file, tree, *index)?);
-            }
-        }
-        records.push(record);
-        first = n + 1;
+        let last = path[n];
+        path.drain(..kept.unwrap_or(n));
+        path.retain(|index| *index == last || !tree.is_compact(*index));
     }
-    for index in &path[first..] {
-        records.push(message_at(file, tree, *index)?);
+    let chunks: Vec<_> = path.chunks(DECODED_AT_ONCE).collect();
+    let decode = |chunk: &&[usize]| -> Result<Vec<Record>, (usize, String)> {
+        let mut buffer = Vec::new();
+        let node = |index: &usize| {
+            node_at(file, tree, *index, &mut buffer).map_err(|reason| (*index, reason))
+        };
+        chunk.iter().map(node).collect()
+    };
+    let mut records = Vec::with_capacity(path.len());
+    for chunk in threads::map(&chunks, decode) {
+        records.append(&mut chunk?);
     }
     Ok(records)
 }
 
-fn message_at(file: &File, tree: &Tree, index: usize) -> Result<Record, (usize, String)> {
-    let mut record = record_at(file, tree, index)?;
+/// Decodes a node, which must be what the first pass took it for.
+fn node_at(file: &File, tree: &Tree, index: usize, buffer: &mut Vec<u8>) -> Result<Record, String> {
+    let place = tree.place(index);
+    let mut record = record_at(file, place, buffer)?;
     match &mut record {
-        Record::Message { id, .. } => {
+        Record::Message { id, .. } if !tree.is_compact(index) => {
             if id.is_empty() {
-                *id = position_id(tree.place(index).line);
+                *id = position_id(place.line);
             }
             Ok(record)
         }
-        _ => Err((index, "it is no message".into())),
+        Record::Compact { .. } if tree.is_compact(index) => Ok(record),
+        _ => Err("its type is another than it seemed".into()),
     }
 }
 
-fn record_at(file: &File, tree: &Tree, index: usize) -> Result<Record, (usize, String)> {
-    let place = tree.place(index);
-    let mut line = vec![0; place.len];
-    file.read_exact_at(&mut line, place.offset)
-        .map_err(|error| (index, error.to_string()))?;
-    match scan::record(&line) {
-        Ok(Some(record)) => Ok(record),
-        Ok(None) => Err((index, "its type is unknown".into())),
-        Err(reason) => Err((index, reason)),
-    }
+fn record_at(file: &File, place: Place, buffer: &mut Vec<u8>) -> Result<Record, String> {
+    buffer.resize(place.len, 0);
+    file.read_exact_at(buffer, place.offset)
+        .map_err(|error| io_text(&error))?;
+    decode::record(buffer)?.ok_or_else(|| "its type is unknown".into())
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::load::{self, Loaded, open_regular};
+use super::load::{self, Loaded};
 use super::lock;
 use super::record::{FORMAT_VERSION, Header, Record};
 use super::scan::Tail;
 use crate::config::Home;
 use crate::config::home::{create_private_dir, path_key};
 use crate::error::{Error, Result};
+use crate::sys::fs::{open_regular, require_regular};
 
 /// What a new log is about.
 #[derive(Clone, Debug)]
@@ -101,7 +102,7 @@ impl Log {
         // A home that cannot be made private is no reason to leave a session unsaved.
         let _ = home.ensure();
         let open = || {
-            let file = open_regular(&path, OpenOptions::new().read(true).append(true))?;
+            let (file, _) = open_regular(&path, OpenOptions::new().read(true).append(true))?;
             let (loaded, tail) = load::read(&file, &path)?;
             make_private(&file)?;
             match tail {
@@ -160,9 +161,7 @@ fn open_sidecar(path: &Path) -> io::Result<Lines> {
     let file = options
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
+    require_regular(&file.metadata()?)?;
     make_private(&file)?;
     let len = file.metadata()?.len();
     let mut last = [b'\n'];

@@ -4,6 +4,7 @@ use std::fs::File;
 
 use serde::de::IgnoredAny;
 
+use super::decode::record;
 use super::head::{Head, Kind};
 use super::lines::Lines;
 use super::record::{FORMAT_VERSION, Header, Record};
@@ -188,12 +189,6 @@ pub fn name(line: &[u8]) -> Option<String> {
         Ok(Some(Record::Name(name))) => Some(name),
         _ => None,
     }
-}
-
-/// Decodes a line. `None` is a record of a type that this build does not know.
-pub fn record(line: &[u8]) -> Result<Option<Record>, String> {
-    let line = std::str::from_utf8(line).map_err(|_| "it is not UTF-8")?;
-    Record::from_line(line).map_err(|error| error.to_string())
 }
 
 /// The id of a node that has none, as in version 0.

@@ -4,19 +4,46 @@
 //! on open files, so that what was checked and what is changed are the same inode.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// Opens what must be a regular file, links followed. Opening does not block, whatever stands
-/// in its place.
-pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+/// Opens what must be a regular file, links followed. Everything else is refused without being
+/// opened, because that alone can wake the other end of a pipe or move a device; and what takes
+/// the file's place at this moment cannot make it wait.
+pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
+    require_regular(&std::fs::metadata(path)?)?;
     let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+    let metadata = file.metadata()?;
+    require_regular(&metadata)?;
+    Ok((file, metadata))
+}
+
+/// All bytes of a regular file, when they are no more than `limit`.
+pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let (file, _) = open_regular(path, OpenOptions::new().read(true))?;
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let text = format!("it is larger than {} MiB", limit >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
-    Ok(file)
+    Ok(bytes)
+}
+
+/// `Unsupported`, with what it is, for everything that is not a regular file.
+pub fn require_regular(metadata: &Metadata) -> io::Result<()> {
+    let what = match metadata.file_type() {
+        kind if kind.is_file() => return Ok(()),
+        kind if kind.is_dir() => "a directory",
+        kind if kind.is_fifo() => "a named pipe",
+        kind if kind.is_socket() => "a socket",
+        kind if kind.is_char_device() || kind.is_block_device() => "a device",
+        _ => "something else",
+    };
+    let text = format!("it is {what}, not a regular file");
+    Err(io::Error::new(io::ErrorKind::Unsupported, text))
 }
 
 /// Whether the error says that nothing has this name, also because what should be a directory on

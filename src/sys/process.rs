@@ -3,8 +3,9 @@
 //! Every child leads a session and process group of its own, carries its owner's mark in its
 //! environment, and is forked and reaped by one thread (see [`table`]). Whatever way it ends,
 //! what is left of its group is ended too: SIGTERM, a grace, SIGKILL. What left the group lives
-//! until [`end_owned`] or [`end_all`].
+//! until [`end_owned`] or [`end_all`], or until this process is gone (see [`guard`]).
 
+mod guard;
 mod launch;
 mod strays;
 mod table;
@@ -127,10 +128,11 @@ pub fn spawn(spawn: Spawn) -> Result<Child> {
 
 /// How many processes of an owner left their groups and live on.
 pub fn strays(owner: &Owner) -> usize {
-    let found = strays::find(&owner.0, &table::groups());
-    if found.is_empty() {
-        return 0;
-    }
+    let groups = table::groups();
+    let found = match strays::may_exist(&groups) {
+        true => strays::find(&owner.0, &groups),
+        false => return 0,
+    };
     // A group that was started during the search is not made of strays.
     let groups = table::groups();
     found
@@ -146,7 +148,7 @@ pub fn end_owned(owner: &Owner, grace: Duration) -> usize {
 }
 
 /// Ends every process that this one started, strays too, like [`end_owned`]. For the end of e:
-/// what is started meanwhile is not waited for.
+/// nothing can be started from now on.
 pub fn end_all(grace: Duration) -> usize {
     table::sweep(None, grace)
 }

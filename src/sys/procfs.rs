@@ -28,6 +28,21 @@ pub(super) fn pids() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
+/// The children of this process, dead ones too. `None` where the kernel keeps no list of them.
+pub(super) fn children() -> Option<Vec<u32>> {
+    let mut children = Vec::new();
+    fs::metadata("/proc/thread-self/children").ok()?;
+    for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
+        // A thread that ended meanwhile has passed its children on.
+        let list = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        children.extend(
+            list.split_ascii_whitespace()
+                .filter_map(|pid| pid.parse::<u32>().ok()),
+        );
+    }
+    Some(children)
+}
+
 /// Parent, group and state of a process, unless it is gone.
 pub(super) fn stat(pid: u32) -> Option<Stat> {
     // Read as bytes: the name of the program may be anything.
@@ -114,5 +129,7 @@ mod tests {
         assert!(pids().any(|pid| pid == own));
         assert!(stat(own).is_some_and(|stat| !stat.dead));
         assert!(!environment_has(own, "E_NO_SUCH_VARIABLE", ""));
+        let children = children().unwrap_or_default();
+        assert!(!children.contains(&own));
     }
 }

@@ -58,6 +58,13 @@ pub fn watch() -> io::Result<Receiver<Signal>> {
     Ok(receiver)
 }
 
+/// Makes a write beyond the file size limit (`ulimit -f`) an error like any other instead of the
+/// end of the process. Children get the usual behaviour back.
+pub fn ignore_file_size_limit() {
+    // SAFETY: no handler is installed, the signal is only ignored.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 /// Sends one message whenever children may have ended; several ends may share a message.
 pub(super) fn watch_children() -> io::Result<Receiver<()>> {
     let (sender, receiver): (Sender<()>, _) = bounded(1);

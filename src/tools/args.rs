@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::text::{clip_chars, json, one_line};
 
+/// The longest path that a system opens, in bytes.
+const MAX_PATH: usize = 4096;
+
 /// One parameter of a tool, as its schema and its parser see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
@@ -98,6 +101,24 @@ impl Args {
     /// A string that must be given.
     pub fn required_string(&self, name: &str) -> Result<&str, String> {
         self.string(name)?
+            .ok_or_else(|| format!("`{name}` is missing"))
+    }
+
+    /// A path, when given. What the system could not open in any case is refused here, before it
+    /// is resolved, compared and quoted.
+    pub fn path(&self, name: &str) -> Result<Option<&str>, String> {
+        match self.string(name)? {
+            Some(path) if path.contains('\0') => Err(format!("`{name}` contains a NUL character")),
+            Some(path) if path.len() > MAX_PATH => Err(format!(
+                "`{name}` is too long, {MAX_PATH} bytes is the most"
+            )),
+            path => Ok(path),
+        }
+    }
+
+    /// A path that must be given.
+    pub fn required_path(&self, name: &str) -> Result<&str, String> {
+        self.path(name)?
             .ok_or_else(|| format!("`{name}` is missing"))
     }
 
@@ -208,6 +229,14 @@ mod tests {
         assert!(args.boolean("b").is_err());
         assert_eq!(args.required_string("a"), Ok("TRUE"));
         assert!(args.string("b").is_err());
+        for (path, fits) in [
+            ("/a", true),
+            ("a\\u0000b", false),
+            (&"x/".repeat(2100), false),
+        ] {
+            let args = parse(&format!("{{\"a\":\"{path}\"}}")).unwrap();
+            assert_eq!(args.path("a").is_ok(), fits, "{path:.20}");
+        }
         assert!(
             parse("")
                 .unwrap()

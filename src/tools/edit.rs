@@ -51,7 +51,7 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
 
 fn edit(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
     let args = Args::of(call.arguments, PARAMETERS).map_err(ToolResult::failed)?;
-    let shown = args.required_string("path").map_err(ToolResult::failed)?;
+    let shown = args.required_path("path").map_err(ToolResult::failed)?;
     let old = args
         .required_string("old_string")
         .map_err(ToolResult::failed)?;

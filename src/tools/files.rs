@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{File, FileType, Metadata, OpenOptions};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crossbeam_channel::{Receiver, Sender, after, bounded, select};
 use crate::chat::{Outcome, ToolResult};
 use crate::error::io_text;
 use crate::sys::CancelToken;
+use crate::sys::fs::open_regular;
 
 /// Longest wait for another call that works on the same file.
 const LOCK_WAIT: Duration = Duration::from_secs(60);
@@ -99,48 +101,20 @@ impl Seen {
     }
 }
 
-/// Opens a regular file for reading. Pipes, devices, sockets and directories are refused, and
-/// none of them can make this wait, not even when it takes the file's place at this moment.
-pub fn open_regular(path: &Path, shown: &str) -> Result<(File, Metadata), String> {
-    let fail = |error: std::io::Error| describe(shown, &error);
-    require_regular(&std::fs::metadata(path).map_err(fail)?, shown)?;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
-        .map_err(fail)?;
-    let metadata = file.metadata().map_err(fail)?;
-    require_regular(&metadata, shown)?;
-    Ok((file, metadata))
+/// Opens a regular file for reading, without a chance to wait.
+pub fn open(path: &Path, shown: &str) -> Result<(File, Metadata), String> {
+    open_regular(path, OpenOptions::new().read(true)).map_err(|error| describe(shown, &error))
 }
 
-/// Refuses everything that is not a regular file.
-pub fn require_regular(metadata: &Metadata, shown: &str) -> Result<(), String> {
-    match metadata.is_file() {
-        true => Ok(()),
-        false => Err(format!(
-            "`{shown}` is {}, not a regular file; use `bash` for it",
-            kind(metadata.file_type())
-        )),
-    }
-}
-
-fn kind(file_type: FileType) -> &'static str {
-    match file_type {
-        kind if kind.is_dir() => "a directory",
-        kind if kind.is_fifo() => "a named pipe",
-        kind if kind.is_socket() => "a socket",
-        kind if kind.is_char_device() || kind.is_block_device() => "a device",
-        _ => "something else",
-    }
-}
-
-/// An I/O error with the path, and a word about `~`, which no tool expands.
+/// An I/O error with the path and what to do, such as about `~`, which no tool expands.
 pub fn describe(shown: &str, error: &std::io::Error) -> String {
     let text = format!("`{shown}`: {}", io_text(error));
-    match error.kind() == std::io::ErrorKind::NotFound && shown.starts_with('~') {
-        true => format!("{text}; `~` is not expanded, give the full path"),
-        false => text,
+    match error.kind() {
+        ErrorKind::NotFound if shown.starts_with('~') => {
+            format!("{text}; `~` is not expanded, give the full path")
+        }
+        ErrorKind::Unsupported => format!("{text}; use `bash` for it"),
+        _ => text,
     }
 }
 
@@ -293,10 +267,10 @@ mod tests {
     #[test]
     fn only_regular_files_open() {
         for path in ["/dev/null", "/dev/zero", "/", "/no/such/file"] {
-            assert!(open_regular(Path::new(path), path).is_err(), "{path}");
+            assert!(open(Path::new(path), path).is_err(), "{path}");
         }
-        assert!(open_regular(Path::new("/proc/self/status"), "s").is_ok());
-        let error = open_regular(Path::new("~/x"), "~/x").unwrap_err();
+        assert!(open(Path::new("/proc/self/status"), "s").is_ok());
+        let error = open(Path::new("~/x"), "~/x").unwrap_err();
         assert!(error.contains("not expanded"), "{error}");
     }
 }

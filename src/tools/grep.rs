@@ -10,8 +10,8 @@ use ignore::overrides::{Override, OverrideBuilder};
 use regex::Regex;
 
 use super::args::{Args, Parameter};
-use super::files::{describe, open_regular};
-use super::lines::{Limits, Lines, Step, Stop};
+use super::files::{describe, open};
+use super::lines::{Limits, Lines, MAX_LINE, Step, Stop};
 use super::walk::{Skipped, Walk};
 use super::{Call, Runtime};
 use crate::chat::{Outcome, ToolResult};
@@ -66,11 +66,16 @@ fn grep(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, String> {
     let args = Args::of(call.arguments, PARAMETERS)?;
     let pattern = args.required_string("pattern")?;
     let shown = args
-        .string("path")?
+        .path("path")?
         .filter(|path| !path.is_empty())
         .unwrap_or(".");
     let glob = args.string("glob")?.filter(|glob| !glob.is_empty());
     let all = args.boolean("all")?;
+    if pattern.len() > MAX_LINE {
+        return Err(format!(
+            "`pattern` is too long, {MAX_LINE} bytes is the most"
+        ));
+    }
     let regex = Regex::new(pattern).map_err(|error| {
         format!(
             "`pattern` is no regular expression that works here, escape what is meant \
@@ -164,7 +169,7 @@ impl<'a> Search<'a> {
 
     /// Searches one file. Trouble with it is an error when it was `asked` for by name.
     fn file(&mut self, path: &Path, asked: Option<&str>) -> Result<(), String> {
-        let file = match (open_regular(path, asked.unwrap_or_default()), asked) {
+        let file = match (open(path, asked.unwrap_or_default()), asked) {
             (Ok((file, _)), _) => file,
             (Err(error), Some(_)) => return Err(error),
             (Err(_), None) => {
@@ -295,7 +300,6 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::MAX_LINE;
     use super::*;
     use crate::sys::cancel::cancel_pair;
     use crate::tools::testing::Bench;
@@ -412,9 +416,7 @@ mod tests {
     fn a_cancelled_search_and_a_pipe_end_at_once() {
         let bench = Bench::new();
         bench.put("f", b"needle");
-        let _ = std::process::Command::new("mkfifo")
-            .arg(bench.path("pipe"))
-            .status();
+        bench.run("bash", r#"{"command":"mkfifo pipe"}"#);
         assert_eq!(
             bench.run("grep", r#"{"pattern":"needle"}"#).summary,
             "1 match"

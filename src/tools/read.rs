@@ -9,7 +9,7 @@ use std::fs::File;
 use std::time::{Duration, Instant};
 
 use super::args::{Args, Parameter};
-use super::files::{PathLock, Stamp, cancelled, describe, open_regular};
+use super::files::{PathLock, Stamp, cancelled, describe, open};
 use super::lines::{Limits, Lines, MAX_LINE, Step, Stop};
 use super::{Call, RESULT_CAP, Runtime};
 use crate::chat::ToolResult;
@@ -49,7 +49,7 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
 
 fn read(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
     let args = Args::of(call.arguments, PARAMETERS).map_err(ToolResult::failed)?;
-    let shown = args.required_string("path").map_err(ToolResult::failed)?;
+    let shown = args.required_path("path").map_err(ToolResult::failed)?;
     let offset = args
         .integer("offset")
         .map_err(ToolResult::failed)?
@@ -66,7 +66,7 @@ fn read(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
     };
     // A window that was read while the file changed may mix two states: it is read once more.
     for _ in 0..2 {
-        let (file, metadata) = open_regular(&path, shown).map_err(ToolResult::failed)?;
+        let (file, metadata) = open(&path, shown).map_err(ToolResult::failed)?;
         let mut window = Window::new(file, offset, limit, limits);
         let result = window.fill(shown);
         let after = window.lines.file().metadata();
@@ -309,9 +309,7 @@ mod tests {
         bench.put("latin", b"ok\ncaf\xe9");
         let sparse = File::create(bench.path("sparse")).unwrap();
         sparse.set_len(10 << 30).unwrap();
-        let _ = std::process::Command::new("mkfifo")
-            .arg(bench.path("fifo"))
-            .status();
+        bench.run("bash", r#"{"command":"mkfifo fifo"}"#);
         let begun = Instant::now();
         let cases = [
             ("latin", "not UTF-8 text (byte 6)"),

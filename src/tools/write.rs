@@ -37,7 +37,7 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
 
 fn write(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
     let args = Args::of(call.arguments, PARAMETERS).map_err(ToolResult::failed)?;
-    let shown = args.required_string("path").map_err(ToolResult::failed)?;
+    let shown = args.required_path("path").map_err(ToolResult::failed)?;
     let content = args
         .required_string("content")
         .map_err(ToolResult::failed)?;

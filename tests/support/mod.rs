@@ -2,9 +2,11 @@
 
 pub mod place;
 pub mod provider;
+pub mod raw;
 pub mod strict;
 pub mod wait;
 
 pub use place::{Place, Run, Running};
-pub use provider::{Provider, Received, Step, call, call_raw, fails, say};
+pub use provider::{Cut, Provider, Step, answer, call, call_raw, fails, say};
+pub use raw::Raw;
 pub use wait::{gone, pid_in, until};

@@ -83,13 +83,26 @@ impl Place {
         if let (Value::Object(test), Value::Object(extra)) = (&mut test, extra) {
             test.extend(extra);
         }
-        let base = if api.starts_with("openai") {
-            format!("{}/v1", self.provider.url())
-        } else {
-            self.provider.url().to_string()
-        };
+        let entry = json!({"base_url": self.base(api), "models": [test]});
+        self.server(api, entry);
+    }
+
+    /// Where models.json says the scripted provider is.
+    pub fn base(&self, api: &str) -> String {
+        match api.starts_with("openai") {
+            true => format!("{}/v1", self.provider.url()),
+            false => self.provider.url().to_string(),
+        }
+    }
+
+    /// Writes models.json with this entry for the provider `mock`.
+    pub fn server(&self, api: &str, mut entry: Value) {
         let plain = json!({"id": "plain", "context_window": 64000, "image_input": false});
-        let entry = json!({"base_url": base, "api": api, "models": [test, plain]});
+        entry["api"] = api.into();
+        match entry["models"].as_array_mut() {
+            Some(models) => models.push(plain),
+            None => entry["models"] = json!(["test", plain]),
+        }
         self.write_home(
             "models.json",
             &json!({"providers": {"mock": entry}}).to_string(),
@@ -112,6 +125,11 @@ impl Place {
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
         std::fs::write(&path, bytes).expect("a file of the workspace");
         path
+    }
+
+    /// Reads a file of the home.
+    pub fn read_home(&self, name: &str) -> String {
+        std::fs::read_to_string(self.home.join(name)).expect("a file of the home")
     }
 
     /// Reads a file of the workspace.
@@ -143,9 +161,34 @@ impl Place {
         found
     }
 
+    /// The living processes that were started in this place, e's own included.
+    pub fn processes(&self) -> Vec<i32> {
+        let own = self.root.path().as_os_str().as_encoded_bytes();
+        let belongs = |pid: &i32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.windows(own.len()).any(|part| part == own)
+        };
+        let names = std::fs::read_dir("/proc").expect("a /proc").flatten();
+        let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(belongs)
+            .filter(|pid| super::wait::is_alive(*pid))
+            .collect()
+    }
+
+    /// Waits until nothing that was started in this place is left.
+    #[track_caller]
+    pub fn wait_deserted(&self) {
+        super::until("the last process is gone", || self.processes().is_empty());
+    }
+
     /// A run of e in the workspace, with nothing on standard input.
     pub fn e(&self) -> Builder {
         self.program(env!("CARGO_BIN_EXE_e"))
+    }
+
+    /// A script for bash in the workspace.
+    pub fn bash(&self, script: &str) -> Builder {
+        self.program("bash").args(["-c", script])
     }
 
     /// A script for `sh` in the workspace, in which `$E` is e and `$M` names the model.
@@ -199,6 +242,26 @@ impl Builder {
         self
     }
 
+    /// Runs it from a shell that has done `prelude` first. For after the last argument.
+    pub fn after(mut self, prelude: &str) -> Self {
+        let script = format!("{prelude}\nexec \"$0\" \"$@\"");
+        let mut shell = Command::new("bash");
+        shell.arg("-c").arg(script).arg(self.command.get_program());
+        shell.args(self.command.get_args()).env_clear();
+        let set = self.command.get_envs();
+        shell.envs(set.filter_map(|(name, value)| Some((name, value?))));
+        if let Some(directory) = self.command.get_current_dir() {
+            shell.current_dir(directory);
+        }
+        self.command = shell;
+        self
+    }
+
+    /// Adds an argument.
+    pub fn arg(self, arg: impl AsRef<OsStr>) -> Self {
+        self.args([arg])
+    }
+
     /// Sets a variable.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
@@ -233,12 +296,6 @@ impl Builder {
     pub fn stdin_from(mut self, stdio: impl Into<Stdio>) -> Self {
         self.stdin = Some(Stdin::Kind(stdio.into()));
         self
-    }
-
-    /// Starts it with something else as standard output.
-    pub fn start_to(mut self, stdout: impl Into<Stdio>) -> Running {
-        self.command.stdout(stdout);
-        self.spawn()
     }
 
     /// Runs to the end.
@@ -331,6 +388,18 @@ impl Watched {
             let left = until.saturating_duration_since(Instant::now());
             let seen = String::from_utf8_lossy(&gathered.bytes).into_owned();
             assert!(gathered.open && !left.is_zero(), "no {text:?} in {seen:?}");
+            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
+        }
+    }
+
+    /// Waits for that many lines, or for the end.
+    pub fn wait_lines(&self, count: usize) {
+        let until = Instant::now() + PATIENCE;
+        let mut gathered = self.0.0.lock().expect("the lock");
+        while gathered.open && gathered.bytes.iter().filter(|&&byte| byte == b'\n').count() < count
+        {
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "no {count} lines");
             gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
         }
     }

@@ -20,7 +20,20 @@ pub struct Step {
     ops: Vec<Op>,
     finish: Option<String>,
     usage: Option<Value>,
+    cut: Option<(usize, Cut)>,
+    made_for: Option<Make>,
 }
+
+/// How a reply breaks off.
+#[derive(Clone, Copy, Debug)]
+pub enum Cut {
+    /// The body ends as HTTP wants it.
+    Clean,
+    /// The connection closes in the middle.
+    Lost,
+}
+
+type Make = Box<dyn FnOnce(&Received) -> Step + Send>;
 
 enum Op {
     Text(String),
@@ -45,6 +58,14 @@ pub fn say(text: &str) -> Step {
 /// A reply that calls a tool.
 pub fn call(name: &str, arguments: Value) -> Step {
     call_raw(name, &arguments.to_string())
+}
+
+/// A reply that depends on the request.
+pub fn answer(make: impl FnOnce(&Received) -> Step + Send + 'static) -> Step {
+    Step {
+        made_for: Some(Box::new(make)),
+        ..Step::default()
+    }
 }
 
 /// A reply that calls a tool with any text as arguments.
@@ -88,6 +109,15 @@ impl Step {
         })
     }
 
+    /// Adds a call whose id is of the test's choosing.
+    pub fn and_call_with_id(self, id: &str, name: &str, arguments: Value) -> Self {
+        self.op(Op::Call {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.to_string(),
+        })
+    }
+
     /// Adds bytes of the body as they are.
     pub fn raw(self, bytes: impl Into<Vec<u8>>) -> Self {
         self.op(Op::Raw(bytes.into()))
@@ -107,6 +137,22 @@ impl Step {
     /// Ends the body here, without a finish.
     pub fn stop(self) -> Self {
         self.op(Op::Stop)
+    }
+
+    /// Breaks off after that many bytes of the body.
+    pub fn cut(mut self, bytes: usize, how: Cut) -> Self {
+        self.cut = Some((bytes, how));
+        self
+    }
+
+    /// The bytes of the body, for a dialect.
+    pub fn bytes(self, api: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        play(self, api.starts_with("anthropic"), &mut |chunk| {
+            bytes.extend_from_slice(chunk);
+            true
+        });
+        bytes
     }
 
     /// Reports this finish reason, in the dialect's words.
@@ -148,9 +194,16 @@ pub struct Received {
     pub headers: Vec<(String, String)>,
     /// The parsed body.
     pub body: Value,
+    /// When all of it was there.
+    pub at: Instant,
 }
 
 impl Received {
+    /// The path without its query.
+    pub fn endpoint(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
     /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
@@ -284,6 +337,11 @@ impl Provider {
             .extend(steps);
     }
 
+    /// Drops the replies that nobody has asked for.
+    pub fn forget_script(&self) {
+        self.shared.state.lock().expect("the lock").steps.clear();
+    }
+
     /// All requests so far.
     pub fn received(&self) -> Vec<Received> {
         self.shared.state.lock().expect("the lock").received.clone()
@@ -329,8 +387,9 @@ impl Provider {
 
 impl Drop for Provider {
     fn drop(&mut self) {
-        let problems = std::mem::take(&mut self.shared.state.lock().expect("the lock").problems);
+        // A test that failed in a wait has poisoned the lock, and must not panic once more.
         if !std::thread::panicking() {
+            let problems = &self.shared.state.lock().expect("the lock").problems;
             assert!(
                 problems.is_empty(),
                 "requests that the dialect refuses: {problems:#?}"
@@ -345,7 +404,7 @@ fn serve(mut connection: TcpStream, shared: &Shared) {
     };
     let mut reader = BufReader::new(reader);
     while let Some(request) = read_request(&mut reader) {
-        let anthropic = request.path.ends_with("/messages");
+        let anthropic = request.endpoint().ends_with("/messages");
         let step = {
             let mut state = shared.state.lock().expect("the lock");
             let problem = if anthropic {
@@ -354,12 +413,15 @@ fn serve(mut connection: TcpStream, shared: &Shared) {
                 strict::completions(&request)
             };
             state.problems.extend(problem.err());
-            state.received.push(request);
-            if state.steps.is_empty() {
-                say("ok")
-            } else {
-                state.steps.remove(0)
+            let mut step = match state.steps.is_empty() {
+                true => say("ok"),
+                false => state.steps.remove(0),
+            };
+            if let Some(make) = step.made_for.take() {
+                step = make(&request);
             }
+            state.received.push(request);
+            step
         };
         shared.changed.notify_all();
         if !reply(&mut connection, step, anthropic) {
@@ -396,6 +458,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Received> {
         path,
         headers,
         body,
+        at: Instant::now(),
     })
 }
 
@@ -417,15 +480,43 @@ fn reply(connection: &mut TcpStream, step: Step, anthropic: bool) -> bool {
     if connection.write_all(head.as_bytes()).is_err() {
         return false;
     }
+    let (mut left, how) = match step.cut {
+        Some((bytes, how)) => (bytes, how),
+        None => (usize::MAX, Cut::Clean),
+    };
+    let ended = play(step, anthropic, &mut |bytes| {
+        let most = bytes.len().min(left);
+        left -= most;
+        write_chunk(connection, &bytes[..most])
+    });
+    match ended {
+        Ended::Gone => false,
+        Ended::Well if left == 0 && matches!(how, Cut::Lost) => {
+            connection.shutdown(std::net::Shutdown::Both).is_ok()
+        }
+        Ended::Well => connection.write_all(b"0\r\n\r\n").is_ok(),
+        Ended::Died => {
+            let _ = connection.shutdown(std::net::Shutdown::Both);
+            true
+        }
+    }
+}
+
+enum Ended {
+    Well,
+    Died,
+    Gone,
+}
+
+/// Sends the frames of a step one by one; `send` is `false` when the client went away.
+fn play(step: Step, anthropic: bool, send: &mut dyn FnMut(&[u8]) -> bool) -> Ended {
     let mut frames = Frames {
         anthropic,
         block: 0,
         call: 0,
     };
-    let mut ended = false;
-    let mut send = |bytes: &[u8]| write_chunk(connection, bytes);
     if !send(&frames.start()) {
-        return false;
+        return Ended::Gone;
     }
     let has_calls = step.ops.iter().any(|op| matches!(op, Op::Call { .. }));
     for op in step.ops {
@@ -438,37 +529,27 @@ fn reply(connection: &mut TcpStream, step: Step, anthropic: bool) -> bool {
                 arguments,
             } => send(&frames.call(&id, &name, &arguments)),
             Op::Raw(bytes) => send(&bytes),
-            Op::Gate(gate) => {
-                while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) =
-                    gate.recv_timeout(Duration::from_millis(20))
-                {
-                    // A comment shows whether the client is still there; it is not content.
-                    if !send(b": still here\n\n") {
-                        return false;
-                    }
+            Op::Gate(gate) => loop {
+                let timeout = gate.recv_timeout(Duration::from_millis(20));
+                if timeout != Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                    break true;
                 }
-                true
-            }
-            Op::Die => {
-                let _ = connection.shutdown(std::net::Shutdown::Both);
-                return true;
-            }
-            Op::Stop => {
-                ended = true;
-                break;
-            }
+                // A comment shows whether the client is still there; it is not content.
+                if !send(b": still here\n\n") {
+                    break false;
+                }
+            },
+            Op::Die => return Ended::Died,
+            Op::Stop => return Ended::Well,
         };
         if !sent {
-            return false;
+            return Ended::Gone;
         }
     }
-    if !ended {
-        let finish = step.finish.as_deref();
-        if !send(&frames.end(finish, has_calls, step.usage)) {
-            return false;
-        }
+    match send(&frames.end(step.finish.as_deref(), has_calls, step.usage)) {
+        true => Ended::Well,
+        false => Ended::Gone,
     }
-    connection.write_all(b"0\r\n\r\n").is_ok()
 }
 
 fn write_chunk(connection: &mut TcpStream, bytes: &[u8]) -> bool {

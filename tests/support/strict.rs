@@ -9,7 +9,7 @@ use super::provider::Received;
 /// Chat completions: pairing of calls and results, no empty message, legal names and ids.
 pub fn completions(request: &Received) -> Result<(), String> {
     let body = &request.body;
-    if !request.path.ends_with("/chat/completions") {
+    if !request.endpoint().ends_with("/chat/completions") {
         return Err(format!("path {}", request.path));
     }
     let messages = body["messages"].as_array().ok_or("no messages")?;

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::config::{Home, Settings};
+use crate::config::Settings;
 use crate::provider::{Authentication, Catalog, ProviderInfo, Stored};
 use crate::text::one_line;
 use crate::wire;
@@ -38,12 +38,11 @@ pub fn providers(catalog: &Catalog, json: bool) -> String {
 }
 
 /// One row per model that can be used now, or an object with the default as well.
-pub fn models(catalog: &Catalog, home: &Home, json: bool) -> String {
-    let (settings, _) = Settings::load(home);
+pub fn models(catalog: &Catalog, settings: &Settings, json: bool) -> String {
     if json {
-        return format!("{}\n", wire::models(catalog, &settings));
+        return format!("{}\n", wire::models(catalog, settings));
     }
-    let default = wire::default_model(catalog, &settings);
+    let default = wire::default_model(catalog, settings);
     let rows = catalog.models().map(|model| {
         let slug = model.slug();
         let mark = if default.as_ref() == Some(&slug) {
@@ -133,17 +132,16 @@ mod tests {
     use super::*;
     use crate::sys::Env;
 
-    fn catalog(auth: &str) -> (tempfile::TempDir, Home, Catalog) {
+    fn catalog(auth: &str) -> (tempfile::TempDir, Catalog) {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("auth.json"), auth).unwrap();
-        let home = Home::at(root.path());
-        let catalog = Catalog::load(home.dir(), &Env::default());
-        (root, home, catalog)
+        let catalog = Catalog::load(Some(root.path()), &Env::default());
+        (root, catalog)
     }
 
     #[test]
     fn stored_credentials_show_without_their_secrets() {
-        let (_root, _, catalog) = catalog(
+        let (_root, catalog) = catalog(
             r#"{"anthropic": {"key": "SECRET1"}, "openai-codex": {"access": "SECRET2", "refresh": "SECRET3", "expires": 1000}}"#,
         );
         let text = auth(&catalog, 999) + &auth(&catalog, 1001) + &providers(&catalog, true);
@@ -157,19 +155,19 @@ mod tests {
 
     #[test]
     fn nothing_stored_is_said() {
-        let (_root, ..) = catalog("{}");
-        let (_root, _, catalog) = catalog("{}");
+        let (_root, catalog) = catalog("{}");
         assert!(auth(&catalog, 0).starts_with("no credential is stored"));
     }
 
     #[test]
     fn listings_have_both_forms() {
-        let (_root, home, catalog) = catalog(r#"{"anthropic": {"key": "k"}}"#);
+        let (_root, catalog) = catalog(r#"{"anthropic": {"key": "k"}}"#);
         let rows = providers(&catalog, false);
         let json: Value = serde_json::from_str(&providers(&catalog, true)).unwrap();
         assert_eq!(json.as_array().unwrap().len(), rows.lines().count());
-        let rows = models(&catalog, &home, false);
-        let json: Value = serde_json::from_str(&models(&catalog, &home, true)).unwrap();
+        let rows = models(&catalog, &Settings::default(), false);
+        let json: Value =
+            serde_json::from_str(&models(&catalog, &Settings::default(), true)).unwrap();
         let slugs: Vec<_> = json["models"]
             .as_array()
             .unwrap()

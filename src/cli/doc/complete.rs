@@ -66,6 +66,11 @@ pub fn bash() -> String {
         .collect();
     format!(
         r#"# Completion of e for bash.
+_e_paths() {{
+    COMPREPLY=()
+    local path
+    while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "$2")
+}}
 _e() {{
     local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}
     COMPREPLY=()
@@ -87,8 +92,8 @@ complete -o filenames -F _e e
 fn bash_offer(offer: Offer) -> String {
     match offer {
         Offer::Nothing => "return".into(),
-        Offer::Files => r#"COMPREPLY=($(compgen -f -- "$cur")); return"#.into(),
-        Offer::Folders => r#"COMPREPLY=($(compgen -d -- "$cur")); return"#.into(),
+        Offer::Files => r#"_e_paths -f "$cur"; return"#.into(),
+        Offer::Folders => r#"_e_paths -d "$cur"; return"#.into(),
         Offer::Topics => {
             let topics = docs::topics().join(" ");
             format!(r#"COMPREPLY=($(compgen -W "{topics}" -- "$cur")); return"#)

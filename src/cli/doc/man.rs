@@ -19,6 +19,10 @@ const ENVIRONMENT: &[(&str, &str)] = &[
         "certificates to trust instead of those of the system",
     ),
     (
+        "NO_COLOR",
+        "when set and not empty, messages have no colour",
+    ),
+    (
         "E_OFFLINE_SCRIPT",
         "the file that the model offline/script plays",
     ),

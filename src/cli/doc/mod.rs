@@ -6,50 +6,28 @@ mod man;
 
 pub use help::help;
 
-/// A text that packagers have `e --generate` print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Generated {
-    /// e(1).
-    Man,
-    /// e-settings(5).
-    ManSettings,
-    /// The completion script for bash.
-    Bash,
-    /// The completion script for zsh.
-    Zsh,
-    /// The completion script for fish.
-    Fish,
-}
+use crate::error::{Error, Result};
 
-const NAMES: &[(&str, Generated)] = &[
-    ("man", Generated::Man),
-    ("man-settings", Generated::ManSettings),
-    ("complete-bash", Generated::Bash),
-    ("complete-zsh", Generated::Zsh),
-    ("complete-fish", Generated::Fish),
+/// Prints a text.
+type Print = fn() -> String;
+
+/// The texts that packagers have `e --generate` print, by name.
+const GENERATED: &[(&str, Print)] = &[
+    ("man", man::command),
+    ("man-settings", man::settings),
+    ("complete-bash", complete::bash),
+    ("complete-zsh", complete::zsh),
+    ("complete-fish", complete::fish),
 ];
 
-impl Generated {
-    /// The text that a name stands for.
-    pub fn by_name(name: &str) -> Option<Self> {
-        NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
-    }
-
-    /// All names.
-    pub fn names() -> Vec<&'static str> {
-        NAMES.iter().map(|row| row.0).collect()
-    }
-
-    /// The text.
-    pub fn text(self) -> String {
-        match self {
-            Generated::Man => man::command(),
-            Generated::ManSettings => man::settings(),
-            Generated::Bash => complete::bash(),
-            Generated::Zsh => complete::zsh(),
-            Generated::Fish => complete::fish(),
-        }
-    }
+/// The text with that name.
+pub fn generated(name: &str) -> Result<String> {
+    let row = GENERATED.iter().find(|row| row.0 == name);
+    row.map(|(_, text)| text()).ok_or_else(|| {
+        let names: Vec<_> = GENERATED.iter().map(|row| row.0).collect();
+        Error::usage(format!("`{name}` cannot be generated"))
+            .remedy(format!("one of: {}", names.join(", ")))
+    })
 }
 
 #[cfg(test)]
@@ -61,8 +39,8 @@ mod tests {
 
     #[test]
     fn every_text_names_every_option_and_command() {
-        for (name, what) in NAMES.iter().filter(|row| row.1 != Generated::ManSettings) {
-            let text = what.text().replace("\\-", "-");
+        for (name, text) in GENERATED.iter().filter(|row| row.0 != "man-settings") {
+            let text = text().replace("\\-", "-");
             for (flag, _) in Flag::documented() {
                 assert!(text.contains(flag.long), "{name} lacks {}", flag.long);
             }
@@ -75,7 +53,7 @@ mod tests {
             );
         }
         for key in crate::config::settings::KEYS {
-            let text = Generated::ManSettings.text();
+            let text = man::settings();
             assert!(text.contains(&key.name.replace('_', "\\_")) || text.contains(key.name));
         }
     }
@@ -84,12 +62,8 @@ mod tests {
     fn shells_accept_their_scripts() {
         let root = tempfile::tempdir().unwrap();
         let script = root.path().join("script");
-        for (shell, what) in [
-            ("bash", Generated::Bash),
-            ("zsh", Generated::Zsh),
-            ("fish", Generated::Fish),
-        ] {
-            std::fs::write(&script, what.text()).unwrap();
+        for shell in ["bash", "zsh", "fish"] {
+            std::fs::write(&script, generated(&format!("complete-{shell}")).unwrap()).unwrap();
             let spawned = process::spawn(process::Spawn {
                 program: shell.into(),
                 args: vec!["-n".into(), script.clone().into()],

@@ -178,7 +178,10 @@ fn commands() {
         ("-v", Version { json: false }),
         ("--nonsense -vj", Version { json: true }),
         ("doctor --version", Version { json: false }),
-        ("--generate complete-zsh", Generate(Generated::Zsh)),
+        (
+            "--generate complete-zsh",
+            Generate(doc::generated("complete-zsh").unwrap()),
+        ),
     ] {
         assert_eq!(parse(&args(line)).unwrap(), expected, "{line}");
     }

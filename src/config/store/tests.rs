@@ -80,7 +80,7 @@ fn a_broken_file_is_never_changed_by_a_read_and_is_moved_aside_by_a_write() {
         ("{} // note", "line 1 column 4"),
         ("[1]", "line 1 column"),
         ("\"text\"", "line 1 column"),
-        ("", "line 1 column 0"),
+        ("", "line 1 column 1"),
         ("{\"a\": \"\u{0}", "line 1"),
     ];
     for (text, position) in cases {
@@ -124,7 +124,7 @@ fn what_is_no_regular_file_stops_a_write_and_stays() {
     assert!(f.path("settings.json").is_dir());
     assert_eq!(
         SETTINGS.status(&f.home),
-        Status::Unreadable("it is a directory".into())
+        Status::Unreadable("it is a directory, not a regular file".into())
     );
 }
 

@@ -10,7 +10,6 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::read_bounded;
 use crate::chat::Pricing;
 use crate::provider::{Dialect, Model, Thinking};
 
@@ -122,7 +121,7 @@ pub(super) fn read(
     warnings: &mut Vec<String>,
 ) -> Vec<Entry> {
     let mut warn = |text: String| warnings.push(format!("models.json: {text}"));
-    let bytes = match read_bounded(&home.join("models.json"), LIMIT) {
+    let bytes = match crate::sys::fs::read_regular(&home.join("models.json"), LIMIT) {
         Ok(bytes) => bytes,
         Err(error) if crate::sys::fs::is_missing(&error) => return Vec::new(),
         Err(error) => {
@@ -131,14 +130,14 @@ pub(super) fn read(
         }
     };
     let Ok(text) = std::str::from_utf8(&bytes) else {
-        warn("not UTF-8".to_owned());
+        warn("it is not UTF-8".to_owned());
         return Vec::new();
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: File<'_> = match serde_json::from_str(text) {
         // Serde takes a list for a struct.
         Ok(_) if !text.trim_start().starts_with('{') => {
-            warn("not an object".to_owned());
+            warn("it is not an object at line 1 column 1".to_owned());
             return Vec::new();
         }
         Ok(file) => file,
@@ -283,7 +282,7 @@ pub(super) fn read_store(home: &Path) -> Vec<(String, Listing)> {
         context_window: Option<u64>,
     }
     // A cache is rebuilt when it is asked for again, so a broken one is as good as none.
-    let Ok(bytes) = read_bounded(&home.join("models-store.json"), LIMIT) else {
+    let Ok(bytes) = crate::sys::fs::read_regular(&home.join("models-store.json"), LIMIT) else {
         return Vec::new();
     };
     let Ok(InOrder(entries)) = serde_json::from_slice(&bytes) else {

@@ -7,7 +7,6 @@ mod builtin;
 mod file;
 mod known;
 
-use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -309,23 +308,6 @@ impl Catalog {
             Authentication::Missing
         }
     }
-}
-
-/// Reads a regular file of at most `limit` bytes. Anything else could keep the reader waiting
-/// or without end.
-pub(super) fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let metadata = std::fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?
-        .take(limit + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(io::Error::other(format!("larger than {} MiB", limit >> 20)));
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

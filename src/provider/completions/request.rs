@@ -103,7 +103,8 @@ pub(super) fn body(request: &Request, fields: &[Field]) -> Vec<u8> {
         &[]
     };
     let rules = Rules {
-        tools: !tools.is_empty(),
+        // Calls and results are legal here also in a request that offers no tools.
+        tools: true,
         // 40 is OpenAI's limit, and Mistral takes its own form only.
         ids: if model.provider == "mistral" {
             Ids::Nine

@@ -20,6 +20,8 @@ const DETAIL: usize = 4_096;
 const FRAME: usize = 8_192;
 /// Most characters of a request id or an error code.
 const NAME: usize = 256;
+/// Ends a text that was cut.
+const CUT: char = '…';
 /// Shorter secrets are ordinary words; replacing them would only garble the text.
 const SHORTEST_SECRET: usize = 6;
 
@@ -92,10 +94,25 @@ impl Failure {
     }
 }
 
-/// Replaces a secret in a text.
+/// Replaces a secret in a text, also where JSON escaped it and where [`clip`] cut it.
 pub(super) fn redact(text: &mut String, secret: &str) {
-    if secret.len() >= SHORTEST_SECRET && text.contains(secret) {
-        *text = text.replace(secret, "[key]");
+    if secret.len() < SHORTEST_SECRET {
+        return;
+    }
+    for form in [secret, &secret.replace('/', "\\/")] {
+        if text.contains(form) {
+            *text = text.replace(form, "[key]");
+        }
+        let Some(kept) = text.strip_suffix(CUT) else {
+            continue;
+        };
+        let ends = form.char_indices().map(|(end, _)| &form[..end]).rev();
+        let part = ends
+            .take_while(|part| part.len() >= SHORTEST_SECRET)
+            .find(|part| kept.ends_with(part));
+        if let Some(part) = part {
+            *text = format!("{}[key]{CUT}", &kept[..kept.len() - part.len()]);
+        }
     }
 }
 
@@ -270,7 +287,7 @@ fn is_5xx(code: &str) -> bool {
 /// At most `limit` characters of `text`.
 pub(super) fn clip(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+        Some((end, _)) => format!("{}{CUT}", &text[..end]),
         None => text.to_owned(),
     }
 }

@@ -419,6 +419,18 @@ fn secrets_are_replaced_everywhere() {
     );
     failure.redact_key(Some(&Secret(" sk-live-1\n".to_owned())));
     assert!(!format!("{failure:?}").contains("sk-live-1"), "{failure:?}");
+    for (text, secret, expected) in [
+        ("x sk-live-1", "sk-live-1", "x [key]"),
+        ("x sk-liv…", "sk-live-1", "x [key]…"),
+        ("x sk-liv", "sk-live-1", "x sk-liv"),
+        ("x sk-l…", "sk-live-1", "x sk-l…"),
+        (r"x sk\/live\/1 sk\/li…", "sk/live/1", "x [key] [key]…"),
+        ("x schlüss…", "schlüssel", "x [key]…"),
+    ] {
+        let mut text = text.to_owned();
+        redact(&mut text, secret);
+        assert_eq!(text, expected);
+    }
     // A one-letter key of a local server must not garble the text.
     failure.redact_key(Some(&Secret("e".to_owned())));
     assert!(failure.message.contains("header"));

@@ -96,7 +96,7 @@ impl Script {
             ));
         };
         let shown = path.display().to_string();
-        let bytes = crate::provider::catalog::read_bounded(&path, LIMIT).map_err(|error| {
+        let bytes = crate::sys::fs::read_regular(&path, LIMIT).map_err(|error| {
             route::unusable(format!(
                 "`E_OFFLINE_SCRIPT`: `{shown}`: {}",
                 crate::error::io_text(&error)

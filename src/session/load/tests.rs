@@ -196,8 +196,8 @@ fn a_line_over_the_limit_costs_that_line() {
         (whole[..end - 1].into(), Some(0), Tail::Unterminated),
     ] {
         let mut file = tempfile::tempfile().unwrap();
-        io::Write::write_all(&mut file, text.as_bytes()).unwrap();
-        io::Seek::rewind(&mut file).unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        std::io::Seek::rewind(&mut file).unwrap();
         let mut scan = Scan::run(&file, 400).unwrap();
         scan.tree.connect().unwrap();
         assert_eq!((scan.tree.newest(), scan.tail), (newest, tail));

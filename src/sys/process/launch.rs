@@ -61,6 +61,8 @@ fn detach(parent: u32) -> io::Result<()> {
     if unsafe { libc::setsid() } < 0 {
         return Err(io::Error::last_os_error());
     }
+    // SAFETY: as e found it (see `signal::ignore_file_size_limit`).
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
     #[cfg(target_os = "linux")]
     // SAFETY: all of these take numbers. Kernels before 5.11 refuse close_range, which is fine.
     unsafe {

@@ -14,6 +14,11 @@ pub const VARIABLE: &str = "E_OWNER";
 /// Names this process in every mark it gives, so that all its strays can be found at once.
 static SELF: LazyLock<String> = LazyLock::new(|| uuid::Uuid::new_v4().to_string());
 
+/// Settles the mark of this process before it is forked.
+pub fn choose_mark() {
+    LazyLock::force(&SELF);
+}
+
 /// The value of [`VARIABLE`] for a child. An e that was itself started by an e keeps that one's
 /// mark, so that the outer one finds what an inner one that was killed has left.
 pub fn mark(env: &Env, owner: &str) -> OsString {
@@ -24,9 +29,6 @@ pub fn mark(env: &Env, owner: &str) -> OsString {
 
 /// Living processes that belong to `owner` but to none of the groups.
 pub fn find(owner: &str, groups: &[u32]) -> Vec<u32> {
-    if !has_children() {
-        return Vec::new();
-    }
     let own = std::process::id();
     let outside: Vec<(u32, u32)> = procfs::pids()
         .filter_map(|pid| Some((pid, procfs::stat(pid)?)))
@@ -43,6 +45,20 @@ pub fn find(owner: &str, groups: &[u32]) -> Vec<u32> {
         .collect()
 }
 
+/// Whether there may be strays: a cheap look at the children, which can miss one that comes to
+/// this process at the same moment.
+pub fn may_exist(groups: &[u32]) -> bool {
+    procfs::children().is_none_or(|pids| pids.into_iter().any(|pid| is_outside(pid, groups)))
+}
+
+/// All living processes with the mark of this process, for one that is not their parent.
+pub fn marked() -> Vec<u32> {
+    procfs::pids()
+        .filter(|pid| procfs::stat(*pid).is_some_and(|stat| !stat.dead))
+        .filter(|pid| procfs::environment_has(*pid, VARIABLE, &SELF))
+        .collect()
+}
+
 /// The same for all that this process started.
 pub fn find_all(groups: &[u32]) -> Vec<u32> {
     find(&SELF, groups)
@@ -51,15 +67,6 @@ pub fn find_all(groups: &[u32]) -> Vec<u32> {
 /// Whether a process lives and is in none of the groups.
 pub fn is_outside(pid: u32, groups: &[u32]) -> bool {
     procfs::stat(pid).is_some_and(|stat| !stat.dead && !groups.contains(&stat.group))
-}
-
-/// Whether there is any child, dead or alive.
-fn has_children() -> bool {
-    let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
-    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: waitid only writes to `info`, and with WNOWAIT it reaps nothing.
-    let status = unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), options) };
-    status == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ECHILD)
 }
 
 /// What is left of a process group whose leader was reaped.

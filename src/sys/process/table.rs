@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, at, bounded, never, select};
 
+use super::guard::Guard;
 use super::{Child, Exit, Owner, Process, Spawn, launch, strays};
 use crate::error::{Error, Result};
 use crate::sys::signal;
@@ -57,6 +58,10 @@ pub fn groups() -> Vec<u32> {
 }
 
 pub fn sweep(owner: Option<Owner>, grace: Duration) -> usize {
+    if owner.is_none() {
+        // Without a thread by now there will be none.
+        let _ = THREAD.get_or_init(|| Err(closed()));
+    }
     let (reply, found) = bounded(1);
     send(Request::Sweep(owner, grace, reply));
     // Twice the rest, because the thread may have to finish a step before it begins.
@@ -81,7 +86,11 @@ fn start() -> io::Result<Sender<Request>> {
     unsafe {
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
     }
-    let table = Table::default();
+    let table = Table {
+        // Without it only a crash of e can leave something behind.
+        guard: Guard::start().ok(),
+        ..Table::default()
+    };
     thread::Builder::new()
         .name("children".into())
         .spawn(move || table.run(requests, reaps))?;
@@ -93,6 +102,9 @@ struct Table {
     last_id: u64,
     entries: Vec<Entry>,
     sweeps: Vec<Sweep>,
+    guard: Option<Guard>,
+    /// Set by the sweep that ends all.
+    closed: bool,
 }
 
 /// A group from its start until nothing is left of it.
@@ -121,6 +133,8 @@ struct Sweep {
     /// Whether strays were looked for once.
     begun: bool,
     signalled: Vec<u32>,
+    /// Not needed any more when everything is gone, and needed at once when something stays.
+    guard: Option<Guard>,
     found: Sender<usize>,
 }
 
@@ -142,7 +156,7 @@ impl Table {
             let now = Instant::now();
             self.entries.retain_mut(|entry| !entry.advance(now));
             let mut sweeps = std::mem::take(&mut self.sweeps);
-            sweeps.retain_mut(|sweep| !sweep.advance(&self.entries, now));
+            sweeps.retain_mut(|sweep| !sweep.advance(&self, now));
             self.sweeps = sweeps;
         }
     }
@@ -158,7 +172,10 @@ impl Table {
         match request {
             // The ones who ask wait for the answer, so sending it cannot fail.
             Request::Spawn(spawn, reply) => {
-                let _ = reply.send(self.spawn(&spawn));
+                let _ = reply.send(match self.closed {
+                    false => self.spawn(&spawn),
+                    true => Err(closed()),
+                });
             }
             Request::Stop(id, grace) => {
                 if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
@@ -166,11 +183,14 @@ impl Table {
                 }
             }
             Request::Groups(reply) => {
-                let _ = reply.send(self.entries.iter().map(|entry| entry.pid).collect());
+                let _ = reply.send(self.groups());
             }
             Request::Sweep(owner, grace, found) => {
+                let all = owner.is_none();
+                self.closed |= all;
                 let sweep = Sweep {
                     owner,
+                    guard: self.guard.take_if(|_| all),
                     ending: Ending::new(now, grace),
                     begun: false,
                     signalled: Vec::new(),
@@ -183,6 +203,12 @@ impl Table {
                 self.sweeps.push(sweep);
             }
         }
+    }
+
+    /// The groups that are no strays.
+    fn groups(&self) -> Vec<u32> {
+        let entries = self.entries.iter().map(|entry| entry.pid);
+        entries.chain(self.guard.as_ref().map(Guard::pid)).collect()
     }
 
     fn spawn(&mut self, spawn: &Spawn) -> Result<Child> {
@@ -312,9 +338,9 @@ impl Sweep {
     }
 
     /// Does what is due. `true` when it is over and was answered.
-    fn advance(&mut self, entries: &[Entry], now: Instant) -> bool {
+    fn advance(&mut self, table: &Table, now: Instant) -> bool {
         let due = now >= self.ending.deadline;
-        let groups_left = entries.iter().any(|entry| self.covers(entry));
+        let groups_left = table.entries.iter().any(|entry| self.covers(entry));
         // Looking for strays is not cheap, and most of them show when the groups are gone.
         if groups_left && self.begun && !due {
             return false;
@@ -324,7 +350,8 @@ impl Sweep {
         if due {
             self.ending = self.ending.killed(now);
         }
-        let groups: Vec<u32> = entries.iter().map(|entry| entry.pid).collect();
+        let mut groups = table.groups();
+        groups.extend(self.guard.as_ref().map(Guard::pid));
         let strays = match &self.owner {
             Some(owner) => strays::find(&owner.0, &groups),
             None => strays::find_all(&groups),
@@ -341,12 +368,19 @@ impl Sweep {
             }
         }
         let done = strays.is_empty() && !groups_left;
+        if let Some(guard) = self.guard.take_if(|_| done) {
+            guard.end();
+        }
         if done || over {
             // Whoever asked may have lost patience.
             let _ = self.found.try_send(self.signalled.len());
         }
         done || over
     }
+}
+
+fn closed() -> Error {
+    Error::failed("e is ending and starts nothing more")
 }
 
 /// Whether no process, not even an unreaped one, is in the group. A number that passed to
@@ -360,7 +394,7 @@ fn kill_group(group: u32, signal: libc::c_int) {
     wake(-i64::from(group), signal);
 }
 
-fn kill_process(pid: u32, signal: libc::c_int) {
+pub fn kill_process(pid: u32, signal: libc::c_int) {
     kill(i64::from(pid), signal);
     wake(i64::from(pid), signal);
 }

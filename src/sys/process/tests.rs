@@ -353,7 +353,10 @@ fn child_role() {
     assert_eq!(line(&mut child), "stray");
     println!("leader {}", child.process.pid());
     match role.as_str() {
-        "end" => println!("ended {}", end_all(GRACE)),
+        "end" => {
+            println!("ended {}", end_all(GRACE));
+            println!("late {}", spawn(script(&owner, "true")).is_err());
+        }
         _ => drop(finish(&child)),
     }
 }
@@ -409,6 +412,7 @@ fn all_ends_with_the_process() {
             child.process.stop(Duration::ZERO);
         } else {
             assert_eq!(said(&mut child, "ended "), "1");
+            assert_eq!(said(&mut child, "late "), "true");
         }
         finish(&child);
         if kill {

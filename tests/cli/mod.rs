@@ -1,0 +1,6 @@
+//! The command line around the runs: commands, options, slips, and scripts for shells.
+
+mod commands;
+mod completion;
+mod guides;
+mod options;
