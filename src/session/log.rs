@@ -14,6 +14,7 @@ use super::scan::Tail;
 use crate::config::Home;
 use crate::config::home::{create_private_dir, path_key};
 use crate::error::{Error, Result};
+use crate::sys::fs::Locked;
 use crate::sys::fs::{open_regular, require_regular};
 
 /// What a new log is about.
@@ -38,7 +39,7 @@ pub struct Log {
     lines: Lines,
     /// Diagnostics of provider failures, opened at the first one.
     failures: Option<Lines>,
-    _lock: File,
+    _lock: Locked,
 }
 
 impl Log {
