@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use super::params::Params;
 use crate::agent::Limits;
 use crate::error::{Error, Result};
+use crate::text::one_line;
+
+/// Columns of a name that an error repeats.
+pub const SHOWN: usize = 80;
 
 /// A request, understood.
 #[derive(Debug)]
@@ -102,99 +106,179 @@ pub struct Create {
     pub limits: Limits,
 }
 
-type Parse = fn(Params) -> Result<Call>;
+/// One method.
+pub struct Method {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Its parameters, as the manual shows them.
+    pub params: &'static str,
+    /// One sentence for the manual.
+    pub help: &'static str,
+    parse: fn(Params) -> Result<Call>,
+}
 
-/// Every method. `hello` lists them in this order.
-const METHODS: &[(&str, Parse)] = &[
-    ("hello", |mut params| {
-        let ask = params.flag("ask")?;
-        Ok(Call::Hello { ask })
-    }),
-    ("models.list", |_| Ok(Call::Models)),
-    ("session.create", |mut params| {
-        Ok(Call::Create(Box::new(Create {
-            cwd: params.text("cwd")?.map(PathBuf::from),
-            resume: params.text("resume")?.map(PathBuf::from),
-            name: params.text("name")?.filter(|name| !name.trim().is_empty()),
-            ..create(&mut params)?
-        })))
-    }),
-    ("session.list", |mut params| {
-        Ok(Call::List {
-            cwd: params.text("cwd")?.map(PathBuf::from),
-            all: params.flag("all")?,
-        })
-    }),
-    ("session.info", |params| {
-        session(params, |_| Ok(SessionCall::Info))
-    }),
-    ("session.prompt", |params| {
-        session(params, |params| {
-            Ok(SessionCall::Prompt {
-                text: params.words("prompt")?,
-                images: images(params)?,
-                limits: params.limits()?,
+/// Every method. `hello` and the manual list them in this order.
+pub const METHODS: &[Method] = &[
+    Method {
+        name: "hello",
+        params: "ask?",
+        help: "say who is there; with `ask` true the client answers questions of extensions",
+        parse: |mut params| {
+            let ask = params.flag("ask")?;
+            Ok(Call::Hello { ask })
+        },
+    },
+    Method {
+        name: "models.list",
+        params: "",
+        help: "list the models that can be used now, and the default",
+        parse: |_| Ok(Call::Models),
+    },
+    Method {
+        name: "session.create",
+        params: "cwd?, model?, effort?, tools?, tool_mode?, save?, resume?, name?, limits?",
+        help: "start a session, fresh or from a log",
+        parse: |mut params| {
+            Ok(Call::Create(Box::new(Create {
+                cwd: params.text("cwd")?.map(PathBuf::from),
+                resume: params.text("resume")?.map(PathBuf::from),
+                name: params.text("name")?.filter(|name| !name.trim().is_empty()),
+                ..create(&mut params)?
+            })))
+        },
+    },
+    Method {
+        name: "session.list",
+        params: "cwd?, all?",
+        help: "list the saved sessions of a directory, or all",
+        parse: |mut params| {
+            Ok(Call::List {
+                cwd: params.text("cwd")?.map(PathBuf::from),
+                all: params.flag("all")?,
             })
-        })
-    }),
-    ("session.steer", |params| {
-        session(params, |params| {
-            params.words("text").map(SessionCall::Steer)
-        })
-    }),
-    ("session.interrupt", |params| {
-        session(params, |_| Ok(SessionCall::Interrupt))
-    }),
-    ("session.compact", |params| {
-        session(params, |params| {
-            let focus = params
-                .text("focus")?
-                .filter(|focus| !focus.trim().is_empty());
-            Ok(SessionCall::Compact { focus })
-        })
-    }),
-    ("session.set", |params| {
-        session(params, |params| {
-            Ok(SessionCall::Set {
-                model: params.text("model")?,
-                effort: params.text("effort")?,
+        },
+    },
+    Method {
+        name: "session.info",
+        params: "session",
+        help: "tell what a session is and whether a turn runs",
+        parse: |params| session(params, |_| Ok(SessionCall::Info)),
+    },
+    Method {
+        name: "session.prompt",
+        params: "session, prompt, images?, limits?",
+        help: "run a turn; events come as they happen, the answer when it ends",
+        parse: |params| {
+            session(params, |params| {
+                Ok(SessionCall::Prompt {
+                    text: params.words("prompt")?,
+                    images: images(params)?,
+                    limits: params.limits()?,
+                })
             })
-        })
-    }),
-    ("session.messages", |params| {
-        session(params, |_| Ok(SessionCall::Messages))
-    }),
-    ("session.fork", |params| {
-        session(params, |_| Ok(SessionCall::Fork))
-    }),
-    ("session.export", |params| {
-        session(params, |params| {
-            let path = params.text("path")?.map(PathBuf::from);
-            Ok(SessionCall::Export { path })
-        })
-    }),
-    ("session.close", |params| {
-        session(params, |_| Ok(SessionCall::Close))
-    }),
-    ("ask.reply", |mut params| {
-        let ask = params.integer("ask")?;
-        Ok(Call::AskReply { ask })
-    }),
-    ("shutdown", |_| Ok(Call::Shutdown)),
+        },
+    },
+    Method {
+        name: "session.steer",
+        params: "session, text",
+        help: "say something into the running turn",
+        parse: |params| {
+            session(params, |params| {
+                params.words("text").map(SessionCall::Steer)
+            })
+        },
+    },
+    Method {
+        name: "session.interrupt",
+        params: "session",
+        help: "stop the running turn; answered when it has ended",
+        parse: |params| session(params, |_| Ok(SessionCall::Interrupt)),
+    },
+    Method {
+        name: "session.compact",
+        params: "session, focus?",
+        help: "put a summary in the place of older messages",
+        parse: |params| {
+            session(params, |params| {
+                let focus = params
+                    .text("focus")?
+                    .filter(|focus| !focus.trim().is_empty());
+                Ok(SessionCall::Compact { focus })
+            })
+        },
+    },
+    Method {
+        name: "session.set",
+        params: "session, model?, effort?",
+        help: "change model or effort between turns",
+        parse: |params| {
+            session(params, |params| {
+                Ok(SessionCall::Set {
+                    model: params.text("model")?,
+                    effort: params.text("effort")?,
+                })
+            })
+        },
+    },
+    Method {
+        name: "session.messages",
+        params: "session",
+        help: "give the conversation, in the shape of the log",
+        parse: |params| session(params, |_| Ok(SessionCall::Messages)),
+    },
+    Method {
+        name: "session.fork",
+        params: "session",
+        help: "start a session that has this one's history",
+        parse: |params| session(params, |_| Ok(SessionCall::Fork)),
+    },
+    Method {
+        name: "session.export",
+        params: "session, path?",
+        help: "write the conversation as one HTML page",
+        parse: |params| {
+            session(params, |params| {
+                let path = params.text("path")?.map(PathBuf::from);
+                Ok(SessionCall::Export { path })
+            })
+        },
+    },
+    Method {
+        name: "session.close",
+        params: "session",
+        help: "stop a session and forget it; its log stays",
+        parse: |params| session(params, |_| Ok(SessionCall::Close)),
+    },
+    Method {
+        name: "ask.reply",
+        params: "ask, result?",
+        help: "answer a question of an extension",
+        parse: |mut params| {
+            let ask = params.integer("ask")?;
+            Ok(Call::AskReply { ask })
+        },
+    },
+    Method {
+        name: "shutdown",
+        params: "",
+        help: "stop everything and end with status 0",
+        parse: |_| Ok(Call::Shutdown),
+    },
 ];
 
 /// The names of all methods.
 pub fn names() -> Vec<&'static str> {
-    METHODS.iter().map(|row| row.0).collect()
+    METHODS.iter().map(|method| method.name).collect()
 }
 
 /// Understands a call.
 pub fn parse(method: &str, params: Params) -> Result<Call> {
-    match METHODS.iter().find(|row| row.0 == method) {
-        Some((_, parse)) => parse(params),
+    match METHODS.iter().find(|known| known.name == method) {
+        Some(known) => (known.parse)(params),
         None => {
-            Err(Error::usage(format!("unknown method `{method}`"))
-                .remedy("`hello` lists the methods"))
+            let shown = one_line(method, Some(SHOWN));
+            let error = Error::usage(format!("unknown method `{shown}`"));
+            Err(error.remedy("`hello` lists the methods"))
         }
     }
 }

@@ -15,6 +15,8 @@ mod sessions;
 mod wire;
 mod writer;
 
+pub use methods::METHODS;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::jobs::{Done, Size};
-use super::methods::{Create, SessionCall};
+use super::methods::{Create, SHOWN, SessionCall};
 use super::server::{Open, Server, Setting};
 use super::wire::Id;
 use crate::agent::{
@@ -22,9 +22,6 @@ use crate::provider::{Catalog, Model};
 use crate::session::{self, Record};
 use crate::text::one_line;
 use crate::wire::{self, Tag};
-
-/// Columns of a name that an error repeats.
-const SHOWN: usize = 80;
 
 /// A session, as far as the server knows it; the rest is the core's.
 #[derive(Debug)]
