@@ -404,6 +404,24 @@ impl Watched {
         }
     }
 
+    /// Waits for bytes behind the first `from`; nothing at the end of the output.
+    #[track_caller]
+    pub fn wait_behind(&self, from: usize) -> Option<Vec<u8>> {
+        let until = Instant::now() + PATIENCE;
+        let mut gathered = self.0.0.lock().expect("the lock");
+        while gathered.open && gathered.bytes.len() <= from {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let seen = String::from_utf8_lossy(&gathered.bytes);
+                let start = seen.len().saturating_sub(4000);
+                panic!("nothing more comes behind {:?}", seen.get(start..));
+            }
+            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
+        }
+        let bytes = &gathered.bytes[from.min(gathered.bytes.len())..];
+        (!bytes.is_empty()).then(|| bytes.to_vec())
+    }
+
     fn wait_end(&self) -> Vec<u8> {
         let until = Instant::now() + PATIENCE;
         let mut gathered = self.0.0.lock().expect("the lock");
