@@ -40,6 +40,7 @@ demo: build
 man: build
 	mkdir -p man
 	$(bin) --generate man > man/e.1
+	$(bin) --generate man-rpc > man/e-rpc.1
 	$(bin) --generate man-settings > man/e-settings.5
 
 completions: build

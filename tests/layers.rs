@@ -18,16 +18,27 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "error", "text", "sys", "chat", "config", "provider", "tools", "session",
         ],
     ),
-    ("wire", &["error", "text", "sys", "chat", "agent"]),
+    (
+        "wire",
+        &[
+            "error", "text", "sys", "chat", "config", "provider", "agent",
+        ],
+    ),
     (
         "print",
         &["error", "text", "sys", "chat", "config", "agent", "wire"],
     ),
     (
+        "rpc",
+        &[
+            "error", "text", "sys", "chat", "config", "provider", "session", "agent", "wire",
+        ],
+    ),
+    (
         "cli",
         &[
             "error", "text", "sys", "chat", "config", "provider", "tools", "session", "agent",
-            "print",
+            "print", "rpc", "wire",
         ],
     ),
 ];

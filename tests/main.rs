@@ -6,6 +6,7 @@ mod layers;
 mod packaging;
 mod print;
 mod provider;
+mod rpc;
 mod sessions;
 mod support;
 mod tools;

@@ -7,7 +7,11 @@ use crate::support::Place;
 #[test]
 fn manual_pages_are_what_the_tables_print() {
     let place = Place::new();
-    for (page, file) in [("man", "e.1"), ("man-settings", "e-settings.5")] {
+    for (page, file) in [
+        ("man", "e.1"),
+        ("man-rpc", "e-rpc.1"),
+        ("man-settings", "e-settings.5"),
+    ] {
         let printed = place
             .e()
             .args(["--generate", page])

@@ -145,6 +145,23 @@ pub struct Limits {
     pub cost_usd: Option<f64>,
 }
 
+impl Limits {
+    /// The narrower of both, limit by limit.
+    pub fn narrowed(self, other: Self) -> Self {
+        fn least<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
+            match (one, other) {
+                (Some(one), Some(other)) if other < one => Some(other),
+                (one, other) => one.or(other),
+            }
+        }
+        Self {
+            steps: least(self.steps, other.steps),
+            seconds: least(self.seconds, other.seconds),
+            cost_usd: least(self.cost_usd, other.cost_usd),
+        }
+    }
+}
+
 /// What comes out.
 #[derive(Debug)]
 pub enum Output {

@@ -44,6 +44,8 @@ impl Report {
                 self.completed += u64::from(*outcome == Outcome::Completed);
                 self.final_start = result.output.len();
             }
+            // What comes after it is another answer.
+            TurnEvent::Steered(_) => self.final_start = result.output.len(),
             TurnEvent::Usage(usage) => result.usage.add(usage),
             TurnEvent::Warning(message) => result.warnings.push(message.clone()),
             TurnEvent::Retry {
@@ -69,7 +71,6 @@ impl Report {
             | TurnEvent::Compacted { .. }
             | TurnEvent::ToolOutput { .. }
             | TurnEvent::Recovered { .. }
-            | TurnEvent::Steered(_)
             | TurnEvent::Slept(_)
             | TurnEvent::SleepStopped(_)
             | TurnEvent::Discarded(_)

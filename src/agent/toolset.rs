@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::chat::ToolSpec;
 use crate::config::Settings;
+use crate::error::{Error, Result};
 use crate::provider::Model;
 use crate::tools;
 
@@ -31,6 +32,31 @@ impl Toolset {
         Self {
             allowed: Some(Vec::new()),
         }
+    }
+
+    /// These built-in tools alone; no name means no tool. An unknown name is an error.
+    pub fn only(names: Vec<String>) -> Result<Self> {
+        let known = |name: &str| tools::BUILTINS.iter().any(|tool| tool.name == name);
+        if let Some(name) = names.iter().find(|name| !known(name)) {
+            let all: Vec<&str> = tools::BUILTINS.iter().map(|tool| tool.name).collect();
+            let error = Error::usage(format!("there is no tool `{name}`"));
+            return Err(error.remedy(format!("the tools: {}", all.join(", "))));
+        }
+        Ok(Self {
+            allowed: Some(names),
+        })
+    }
+
+    /// What both sets allow.
+    pub fn narrowed(self, other: Self) -> Self {
+        let allowed = match (self.allowed, other.allowed) {
+            (Some(mut names), Some(others)) => {
+                names.retain(|name| others.contains(name));
+                Some(names)
+            }
+            (names, others) => names.or(others),
+        };
+        Self { allowed }
     }
 
     /// Whether a call may run; if not, what the model is told.
@@ -82,5 +108,30 @@ impl Toolset {
                 Some(notice.replace("{tools}", &allowed.join(", ")))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_only_narrowed() {
+        let only = |names: &[&str]| Toolset::only(names.iter().map(|&n| n.into()).collect());
+        let read = only(&["read"]).unwrap();
+        let both = only(&["read", "bash"]).unwrap();
+        for (left, right, expected) in [
+            (Toolset::all(), read.clone(), read.clone()),
+            (both.clone(), read.clone(), read.clone()),
+            (Toolset::none(), Toolset::all(), Toolset::none()),
+            (Toolset::none(), both.clone(), Toolset::none()),
+            (Toolset::all(), Toolset::all(), Toolset::all()),
+        ] {
+            assert_eq!(left.clone().narrowed(right.clone()), expected);
+            assert_eq!(right.narrowed(left), expected);
+        }
+        assert_eq!(only(&[]).unwrap(), Toolset::none());
+        let error = only(&["read", "nope"]).unwrap_err().to_string();
+        assert!(error.contains("`nope`") && error.contains("read, "));
     }
 }

@@ -24,6 +24,7 @@ const GUIDES: &[Guide] = guides![
     "getting-started",
     "models",
     "offline",
+    "rpc",
     "sessions",
     "settings",
     "tools",

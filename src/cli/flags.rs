@@ -74,6 +74,7 @@ pub enum CommandId {
     Help,
     Models,
     Providers,
+    Rpc,
     Trust,
     Untrust,
 }
@@ -86,6 +87,12 @@ pub const RUNS: &[(&str, &str)] = &[(
 
 /// Every command, in the order of the help text.
 pub const COMMANDS: &[Command] = &[
+    Command {
+        id: CommandId::Rpc,
+        name: "rpc",
+        operand: "",
+        help: "serve many sessions over standard input and output, one JSON object a line; see e-rpc(1)",
+    },
     Command {
         id: CommandId::Trust,
         name: "trust",
@@ -169,6 +176,7 @@ pub const FLAGS: &[Flag] = &[
         long: "model",
         short: Some('m'),
         value: Some("model"),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("the model to use, as provider/id"),
         ..OPTION
     },
@@ -177,6 +185,7 @@ pub const FLAGS: &[Flag] = &[
         long: "effort",
         alias: Some("ef"),
         value: Some("level"),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("how hard the model thinks, one of its levels"),
         ..OPTION
     },
@@ -192,6 +201,7 @@ pub const FLAGS: &[Flag] = &[
         id: FlagId::NoTools,
         long: "no-tools",
         alias: Some("nt"),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("offer and run no tools"),
         ..OPTION
     },
@@ -199,6 +209,7 @@ pub const FLAGS: &[Flag] = &[
         id: FlagId::NoSave,
         long: "no-save",
         alias: Some("ns"),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("keep the session in memory: write no log"),
         ..OPTION
     },
@@ -213,6 +224,7 @@ pub const FLAGS: &[Flag] = &[
     Flag {
         id: FlagId::Trust,
         long: "trust",
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("trust this directory and what is below it for this run, and record nothing"),
         ..OPTION
     },
@@ -220,6 +232,7 @@ pub const FLAGS: &[Flag] = &[
         id: FlagId::MaxSteps,
         long: "max-steps",
         value: Some("n"),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run after this many requests"),
         ..OPTION
     },
@@ -227,6 +240,7 @@ pub const FLAGS: &[Flag] = &[
         id: FlagId::MaxSeconds,
         long: "max-seconds",
         value: Some("n"),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run after this many seconds"),
         ..OPTION
     },
@@ -234,6 +248,7 @@ pub const FLAGS: &[Flag] = &[
         id: FlagId::MaxCost,
         long: "max-cost",
         value: Some("usd"),
+        scope: Scope::Runs(&[CommandId::Rpc]),
         help: Some("end the run when it has cost this much; needs a model with known prices"),
         ..OPTION
     },

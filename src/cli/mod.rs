@@ -10,7 +10,7 @@ mod near;
 mod output;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -22,6 +22,7 @@ use crate::config::{Home, Settings};
 use crate::error::{Error, Result, io_text};
 use crate::print;
 use crate::provider::{self, Catalog};
+use crate::rpc;
 use crate::sys::{Env, clock, signal};
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
@@ -35,16 +36,12 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
     let home = || home(&env);
     match invocation {
         Invocation::Print { options, trust } => match working_directory() {
-            Ok(cwd) => {
-                let process = Process {
-                    home: home(),
-                    trusted: trust.then(|| cwd.clone()),
-                    provider: provider::Context::new(&env),
-                    env: Arc::new(env),
-                };
-                print::run(options, process, cwd)
-            }
+            Ok(cwd) => print::run(options, process(home(), env, &cwd, trust), cwd),
             Err(error) => print::report(&error, options.json),
+        },
+        Invocation::Rpc { options, trust } => match working_directory() {
+            Ok(cwd) => rpc::run(options, process(home(), env, &cwd, trust), cwd),
+            Err(error) => fail(&error, false),
         },
         Invocation::Version { json } => output::print(&commands::version(json)),
         Invocation::Help => output::print(&doc::help()),
@@ -65,6 +62,16 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             output::print(&commands::models(&catalog(&home, &env), &settings, json))
         }
         Invocation::Doctor { json } => output::print(&commands::doctor(&home(), &env, json)),
+    }
+}
+
+/// What all sessions of this process share.
+fn process(home: Home, env: Env, cwd: &Path, trust: bool) -> Process {
+    Process {
+        home,
+        trusted: trust.then(|| cwd.to_path_buf()),
+        provider: provider::Context::new(&env),
+        env: Arc::new(env),
     }
 }
 

@@ -12,6 +12,7 @@ use super::flags::{COMMANDS, Command, CommandId, FLAGS, Flag, FlagId};
 use super::near::near;
 use crate::error::{Error, Result};
 use crate::print::PrintOptions;
+use crate::rpc::RpcOptions;
 
 /// What e is asked to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,13 @@ pub enum Invocation {
     Print {
         /// What it is about.
         options: PrintOptions,
+        /// Whether the working directory is trusted for this run.
+        trust: bool,
+    },
+    /// Serve sessions.
+    Rpc {
+        /// What is allowed.
+        options: RpcOptions,
         /// Whether the working directory is trusted for this run.
         trust: bool,
     },
@@ -258,6 +266,7 @@ impl Raw {
             });
         }
         let operand = operands.first();
+        let trust = self.has(FlagId::Trust);
         let json = self.print.json;
         Ok(match command.id {
             CommandId::Auth => Invocation::Auth,
@@ -268,6 +277,16 @@ impl Raw {
             CommandId::Help => Invocation::Help,
             CommandId::Models => Invocation::Models { json },
             CommandId::Providers => Invocation::Providers { json },
+            CommandId::Rpc => Invocation::Rpc {
+                options: RpcOptions {
+                    model: self.print.model,
+                    effort: self.print.effort,
+                    no_tools: self.print.no_tools,
+                    no_save: self.print.no_save,
+                    limits: self.print.limits,
+                },
+                trust,
+            },
             CommandId::Trust | CommandId::Untrust => Invocation::Trust {
                 dir: operand.map(PathBuf::from),
                 trusted: command.id == CommandId::Trust,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::agent::{TurnEvent, TurnResult, retry_line};
 use crate::text::{one_line, sanitize};
-use crate::wire;
+use crate::wire::{self, Tag};
 
 /// Bytes that are gathered before a write even while more is coming.
 const CHUNK: usize = 64 * 1024;
@@ -61,7 +61,7 @@ impl Printer {
             _ => {}
         }
         match (self.form, event) {
-            (Form::Json, event) => wire::write_event(&mut self.buffer, event),
+            (Form::Json, event) => wire::write_event(&mut self.buffer, event, &Tag::none()),
             (Form::Plain, TurnEvent::Text(deltas)) => self.text(deltas.text()),
             (Form::Plain, _) => {}
         }

@@ -1,21 +1,45 @@
 //! Events as lines.
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::agent::{BatchCall, TurnEvent};
 use crate::chat::{Deltas, Usage};
 use crate::text::json::{write_string, write_value};
 
+/// Whose events they are: what stands behind an event's own keys, ready to be written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tag(Vec<u8>);
+
+impl Tag {
+    /// The tag of a stream that has one session only.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// A session and the request that is served.
+    pub fn of(session: &str, request: &RawValue) -> Self {
+        let mut tag = b",\"session\":".to_vec();
+        write_string(&mut tag, session);
+        tag.extend_from_slice(b",\"request\":");
+        // Writing to memory does not fail.
+        let _ = write_value(&mut tag, &request);
+        Self(tag)
+    }
+}
+
 /// Appends one event as JSON, one line each for pieces of text. These, by far the most frequent,
 /// take a short cut.
-pub fn write_event(lines: &mut Vec<u8>, event: &TurnEvent) {
+pub fn write_event(lines: &mut Vec<u8>, event: &TurnEvent, tag: &Tag) {
     match event {
-        TurnEvent::Text(deltas) => write_deltas(lines, "text", deltas),
-        TurnEvent::Reasoning(deltas) => write_deltas(lines, "reasoning", deltas),
+        TurnEvent::Text(deltas) => write_deltas(lines, "text", deltas, tag),
+        TurnEvent::Reasoning(deltas) => write_deltas(lines, "reasoning", deltas, tag),
         event => {
             // Writing to memory does not fail.
             let _ = write_value(lines, &to_json(event));
-            lines.push(b'\n');
+            // An event is an object with a key at least; the tag goes before its end.
+            lines.pop();
+            end_line(lines, tag);
         }
     }
 }
@@ -31,13 +55,18 @@ pub(super) fn usage_fields(usage: &Usage) -> Value {
     })
 }
 
-fn write_deltas(lines: &mut Vec<u8>, kind: &str, deltas: &Deltas) {
+fn end_line(lines: &mut Vec<u8>, tag: &Tag) {
+    lines.extend_from_slice(&tag.0);
+    lines.extend_from_slice(b"}\n");
+}
+
+fn write_deltas(lines: &mut Vec<u8>, kind: &str, deltas: &Deltas, tag: &Tag) {
     for delta in deltas.iter() {
         lines.extend_from_slice(b"{\"type\":\"");
         lines.extend_from_slice(kind.as_bytes());
         lines.extend_from_slice(b"\",\"delta\":");
         write_string(lines, delta);
-        lines.extend_from_slice(b"}\n");
+        end_line(lines, tag);
     }
 }
 
@@ -121,4 +150,36 @@ fn call(call: &BatchCall) -> Value {
         "category": call.category,
         "target": call.target,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_stand_behind_the_keys_of_the_event() {
+        let request: &RawValue = serde_json::from_str("[1.0]").unwrap();
+        let tag = Tag::of("s", request);
+        let mut deltas = Deltas::from("a");
+        deltas.push("b");
+        let line = |event: TurnEvent, tag: &Tag| {
+            let mut lines = Vec::new();
+            write_event(&mut lines, &event, tag);
+            String::from_utf8(lines).unwrap()
+        };
+        assert_eq!(
+            line(TurnEvent::Text(deltas), &tag),
+            "{\"type\":\"text\",\"delta\":\"a\",\"session\":\"s\",\"request\":[1.0]}\n\
+             {\"type\":\"text\",\"delta\":\"b\",\"session\":\"s\",\"request\":[1.0]}\n"
+        );
+        let end = || TurnEvent::TurnEnd { aborted: true };
+        assert_eq!(
+            line(end(), &tag),
+            "{\"type\":\"turn_end\",\"aborted\":true,\"session\":\"s\",\"request\":[1.0]}\n"
+        );
+        assert_eq!(
+            line(end(), &Tag::none()),
+            "{\"type\":\"turn_end\",\"aborted\":true}\n"
+        );
+    }
 }

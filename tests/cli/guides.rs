@@ -26,7 +26,8 @@ fn shown() -> Vec<(String, Vec<String>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec![root.join("README.md")];
     let guides = std::fs::read_dir(root.join("docs/guides")).unwrap();
-    files.extend(guides.map(|entry| entry.unwrap().path()));
+    let guides = guides.map(|entry| entry.unwrap().path());
+    files.extend(guides.filter(|path| path.extension().is_some_and(|end| end == "md")));
     let mut commands = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

@@ -3,10 +3,12 @@
 pub mod place;
 pub mod provider;
 pub mod raw;
+pub mod rpc;
 pub mod strict;
 pub mod wait;
 
 pub use place::{Place, Run, Running};
 pub use provider::{Cut, Provider, Step, answer, call, call_raw, fails, say};
 pub use raw::Raw;
+pub use rpc::Rpc;
 pub use wait::{gone, pid_in, until};

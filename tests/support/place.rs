@@ -396,6 +396,14 @@ impl Watched {
         drop(self.wait(|gathered| lines(&gathered.bytes) >= count, "lines"));
     }
 
+    /// Waits for bytes behind the first `from`; nothing at the end of the output.
+    #[track_caller]
+    pub fn wait_behind(&self, from: usize) -> Option<Vec<u8>> {
+        let gathered = self.wait(|gathered| gathered.bytes.len() > from, "more");
+        let bytes = gathered.bytes.get(from..).unwrap_or_default();
+        (!bytes.is_empty()).then(|| bytes.to_vec())
+    }
+
     #[track_caller]
     fn wait_end(&self) -> Vec<u8> {
         std::mem::take(&mut self.wait(|_| false, "end").bytes)
@@ -410,8 +418,11 @@ impl Watched {
         let (gathered, timeout) = changed
             .wait_timeout_while(gathered, PATIENCE, waits)
             .expect("the lock");
-        let seen = || String::from_utf8_lossy(&gathered.bytes);
-        assert!(!timeout.timed_out(), "no {what:?} in {:?}", seen());
+        if timeout.timed_out() {
+            let start = gathered.bytes.len().saturating_sub(4_000);
+            let seen = String::from_utf8_lossy(&gathered.bytes[start..]);
+            panic!("no {what:?} in what ends with {seen:?}");
+        }
         gathered
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::config::Settings;
 use crate::provider::{Authentication, Catalog, ProviderInfo, Stored};
 use crate::text::one_line;
+use crate::wire;
 
 /// One row per stored credential.
 pub fn auth(catalog: &Catalog, now_ms: u64) -> String {
@@ -38,24 +39,10 @@ pub fn providers(catalog: &Catalog, json: bool) -> String {
 
 /// One row per model that can be used now, or an object with the default as well.
 pub fn models(catalog: &Catalog, settings: &Settings, json: bool) -> String {
-    let default = default_model(catalog, settings);
     if json {
-        let models: Vec<_> = catalog
-            .models()
-            .map(|model| {
-                json!({
-                    "model": model.slug(),
-                    "provider": model.provider,
-                    "id": model.id,
-                    "effort": model.effort,
-                    "image_input": model.image_input,
-                    "tools": model.supports_tools,
-                    "context_window": model.context_window,
-                })
-            })
-            .collect();
-        return format!("{}\n", json!({"default": default, "models": models}));
+        return format!("{}\n", wire::models(catalog, settings));
     }
+    let default = wire::default_model(catalog, settings);
     let rows = catalog.models().map(|model| {
         let slug = model.slug();
         let mark = if default.as_ref() == Some(&slug) {
@@ -66,12 +53,6 @@ pub fn models(catalog: &Catalog, settings: &Settings, json: bool) -> String {
         vec![slug, model.effort.join(" "), mark.into()]
     });
     columns(rows.collect())
-}
-
-/// The model of a run that names none.
-pub fn default_model(catalog: &Catalog, settings: &Settings) -> Option<String> {
-    let (model, _) = catalog.default_model(settings.model.as_deref()).ok()?;
-    Some(model.slug())
 }
 
 /// The providers with all that is known about them.

@@ -7,13 +7,14 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use serde_json::{Value, json};
 
-use super::catalog::{columns, default_model, line, providers_json};
+use super::catalog::{columns, line, providers_json};
 use crate::config::build::{CHANNEL, COMMIT, VERSION, target};
 use crate::config::{AUTH, Home, SETTINGS, Settings, Status, Store, TRUST};
 use crate::error::io_text;
 use crate::provider::Catalog;
 use crate::sys::Env;
 use crate::text::one_line;
+use crate::wire;
 
 /// The widest `TERM` that is shown.
 const TERM_WIDTH: usize = 80;
@@ -43,7 +44,7 @@ fn report(home: &Home, env: &Env) -> Value {
         "commit": COMMIT,
         "target": target(),
         "working_directory": cwd.ok().map(|cwd| line(&cwd.to_string_lossy())),
-        "default_model": default_model(&catalog, &settings),
+        "default_model": wire::default_model(&catalog, &settings),
         "e_home": home.dir().map(|dir| line(&dir.to_string_lossy())),
         "home_status": home_status(home),
         "terminal": {

@@ -22,7 +22,8 @@ fn for_command(id: CommandId) -> Offer {
         | CommandId::Doctor
         | CommandId::Help
         | CommandId::Models
-        | CommandId::Providers => Offer::Nothing,
+        | CommandId::Providers
+        | CommandId::Rpc => Offer::Nothing,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::cli::flags::{COMMANDS, Flag, RUNS};
+use crate::cli::flags::{COMMANDS, CommandId, Flag, RUNS};
 use crate::config::settings::{KEYS, Kind};
+use crate::rpc::METHODS;
 
 const ENVIRONMENT: &[(&str, &str)] = &[
     (
@@ -54,6 +55,19 @@ const STATUS: &[(&str, &str)] = &[
     ),
 ];
 
+const RPC_STATUS: &[(&str, &str)] = &[
+    (
+        "0",
+        "the client closed standard input or left, or asked for a shutdown",
+    ),
+    (
+        "1",
+        "a line over 10 MiB, SIGINT, or serving could not begin",
+    ),
+    ("2", "a usage problem"),
+    ("129, 143", "ended by SIGHUP, SIGTERM"),
+];
+
 /// e(1).
 pub fn command() -> String {
     let mut page = begin("E", 1, "a coding agent in one small binary", "e");
@@ -80,12 +94,7 @@ pub fn command() -> String {
     page.push_str(
         "Options may stand before and after the prompt; after\n.B \\-\\-\neverything is prompt.\n",
     );
-    for (flag, help) in Flag::documented() {
-        let value = flag
-            .value
-            .map_or(String::new(), |value| format!(" <{value}>"));
-        item(&mut page, &(flag.spellings().join(", ") + &value), help);
-    }
+    Flag::documented().for_each(|(flag, help)| option(&mut page, flag, help));
     for (title, rows) in [
         ("EXIT STATUS", STATUS),
         ("ENVIRONMENT", ENVIRONMENT),
@@ -97,7 +106,40 @@ pub fn command() -> String {
         }
     }
     section(&mut page, "SEE ALSO");
-    page.push_str("e\\-settings(5). The guides:\n.B e docs\n");
+    page.push_str("e\\-rpc(1), e\\-settings(5). The guides:\n.B e docs\n");
+    page
+}
+
+/// e-rpc(1).
+pub fn rpc() -> String {
+    let mut page = begin("E-RPC", 1, "sessions of e over JSON lines", "e-rpc");
+    page.push_str(".SH SYNOPSIS\ne rpc [options]\n");
+    section(&mut page, "DESCRIPTION");
+    page.push_str(
+        "Serves many sessions at once to the program that started it. Each line of standard input \
+         is one request,\na JSON object with\n.B id, method\nand\n.B params\n. \
+         Each request gets one response on standard output, with its id and\n.B result\nor\n\
+         .B error\n. A line with a\n.B type\nis an event of a turn. \
+         A line without a method and with a\n.B prompt\nruns one turn and is answered with its \
+         result.\n",
+    );
+    section(&mut page, "METHODS");
+    page.push_str("A parameter with a question mark may be left out.\n");
+    for method in METHODS {
+        let term = format!("{} {{{}}}", method.name, method.params);
+        item(&mut page, &term, method.help);
+    }
+    section(&mut page, "OPTIONS");
+    let applies = |flag: &Flag| flag.applies(Some(CommandId::Rpc));
+    Flag::documented()
+        .filter(|(flag, _)| applies(flag))
+        .for_each(|(flag, help)| option(&mut page, flag, help));
+    section(&mut page, "EXIT STATUS");
+    for (term, help) in RPC_STATUS {
+        item(&mut page, term, help);
+    }
+    section(&mut page, "SEE ALSO");
+    page.push_str("e(1), e\\-settings(5). The guide:\n.B e docs rpc\n");
     page
 }
 
@@ -123,6 +165,13 @@ pub fn settings() -> String {
     section(&mut page, "SEE ALSO");
     page.push_str("e(1)\n");
     page
+}
+
+fn option(page: &mut String, flag: &Flag, help: &str) {
+    let value = flag
+        .value
+        .map_or(String::new(), |value| format!(" <{value}>"));
+    item(page, &(flag.spellings().join(", ") + &value), help);
 }
 
 fn begin(title: &str, section: u8, summary: &str, name: &str) -> String {
@@ -166,7 +215,7 @@ mod tests {
 
     #[test]
     fn pages_hold_known_requests_alone() {
-        for page in [command(), settings()] {
+        for page in [command(), rpc(), settings()] {
             assert!(page.starts_with(".TH E"));
             for line in page
                 .lines()

@@ -14,6 +14,7 @@ type Print = fn() -> String;
 /// The texts that packagers have `e --generate` print, by name.
 const GENERATED: &[(&str, Print)] = &[
     ("man", man::command),
+    ("man-rpc", man::rpc),
     ("man-settings", man::settings),
     ("complete-bash", complete::bash),
     ("complete-zsh", complete::zsh),
@@ -33,13 +34,13 @@ pub fn generated(name: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::flags::{COMMANDS, Flag};
+    use crate::cli::flags::{COMMANDS, CommandId, FLAGS, Flag};
     use crate::sys::{Env, process};
     use std::io::Read;
 
     #[test]
     fn every_text_names_every_option_and_command() {
-        for (name, text) in GENERATED.iter().filter(|row| row.0 != "man-settings") {
+        for (name, text) in GENERATED.iter().filter(|row| !row.0.starts_with("man-")) {
             let text = text().replace("\\-", "-");
             for (flag, _) in Flag::documented() {
                 assert!(text.contains(flag.long), "{name} lacks {}", flag.long);
@@ -51,6 +52,15 @@ mod tests {
                 !text.contains("generate"),
                 "{name} shows what is not for users"
             );
+        }
+        let rpc = man::rpc().replace("\\-", "-");
+        for flag in FLAGS.iter().filter(|flag| flag.help.is_some()) {
+            let applies = flag.applies(Some(CommandId::Rpc));
+            let row = format!(".B {}", flag.spellings().join(", "));
+            assert_eq!(rpc.contains(&row), applies, "{}", flag.long);
+        }
+        for method in crate::rpc::METHODS {
+            assert!(rpc.contains(method.name), "{}", method.name);
         }
         for key in crate::config::settings::KEYS {
             let text = man::settings();
