@@ -102,13 +102,13 @@ pub const COMMANDS: &[Command] = &[
         id: CommandId::Auth,
         name: "auth",
         operand: "",
-        help: "show which providers you are signed in to",
+        help: "show for which providers auth.json holds a key",
     },
     Command {
         id: CommandId::Providers,
         name: "providers",
         operand: "",
-        help: "list the providers e knows",
+        help: "list the providers e knows, and which have a key",
     },
     Command {
         id: CommandId::Models,
@@ -132,7 +132,7 @@ pub const COMMANDS: &[Command] = &[
         id: CommandId::Help,
         name: "help",
         operand: "",
-        help: "print this text",
+        help: "list the commands and options",
     },
 ];
 
@@ -169,7 +169,7 @@ pub const FLAGS: &[Flag] = &[
         long: "model",
         short: Some('m'),
         value: Some("model"),
-        help: Some("the model to use, as provider/id"),
+        help: Some("the model to use, as provider/id or any part that fits one model only"),
         ..OPTION
     },
     Flag {
@@ -207,7 +207,7 @@ pub const FLAGS: &[Flag] = &[
         long: "no-extensions",
         alias: Some("ne"),
         scope: Scope::Any,
-        help: Some("start no extensions"),
+        help: Some("start no extensions; this version has none"),
         ..OPTION
     },
     Flag {
@@ -220,7 +220,7 @@ pub const FLAGS: &[Flag] = &[
         id: FlagId::MaxSteps,
         long: "max-steps",
         value: Some("n"),
-        help: Some("end the run after this many requests"),
+        help: Some("end the run after this many requests to the model"),
         ..OPTION
     },
     Flag {
@@ -249,7 +249,7 @@ pub const FLAGS: &[Flag] = &[
         long: "help",
         short: Some('h'),
         scope: Scope::Any,
-        help: Some("print this text"),
+        help: Some("list the commands and options"),
         ..OPTION
     },
     Flag {

@@ -1,10 +1,12 @@
 //! `e auth`, `e providers` and `e models`: what the provider catalog knows. No secret is printed,
 //! and nothing is fetched.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::config::Settings;
-use crate::provider::{Authentication, Catalog, ProviderInfo, Stored};
+use crate::provider::{Authentication, Catalog, Model, ProviderInfo, Stored};
 use crate::text::one_line;
 
 /// One row per stored credential.
@@ -40,8 +42,7 @@ pub fn providers(catalog: &Catalog, json: bool) -> String {
 pub fn models(catalog: &Catalog, settings: &Settings, json: bool) -> String {
     let default = default_model(catalog, settings);
     if json {
-        let models: Vec<_> = catalog
-            .models()
+        let models: Vec<_> = usable(catalog)
             .map(|model| {
                 json!({
                     "model": model.slug(),
@@ -56,7 +57,7 @@ pub fn models(catalog: &Catalog, settings: &Settings, json: bool) -> String {
             .collect();
         return format!("{}\n", json!({"default": default, "models": models}));
     }
-    let rows = catalog.models().map(|model| {
+    let rows = usable(catalog).map(|model| {
         let slug = model.slug();
         let mark = if default.as_ref() == Some(&slug) {
             "default"
@@ -66,6 +67,11 @@ pub fn models(catalog: &Catalog, settings: &Settings, json: bool) -> String {
         vec![slug, model.effort.join(" "), mark.into()]
     });
     columns(rows.collect())
+}
+
+/// The models of providers that this build can talk to.
+fn usable(catalog: &Catalog) -> impl Iterator<Item = &Arc<Model>> {
+    catalog.models().filter(|model| model.dialect.is_spoken())
 }
 
 /// The model of a run that names none.

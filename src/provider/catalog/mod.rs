@@ -220,7 +220,7 @@ impl Catalog {
             (Some(model), notice) => Ok((model.clone(), notice)),
             (None, Some(notice)) => Err(Error::usage(notice)),
             (None, None) => Err(Error::usage("no model is available").remedy(
-                "sign in with `/login` or a variable like `ANTHROPIC_API_KEY`, name a server in models.json, \
+                "sign in with a variable like `ANTHROPIC_API_KEY`, name a server in models.json, \
                  or try `--model offline/demo`, which needs neither key nor network",
             )),
         }
@@ -250,10 +250,10 @@ impl Catalog {
             let variable = provider
                 .variable
                 .as_ref()
-                .map(|name| format!(" or set `{name}`"))
+                .map(|name| format!("set `{name}`, or "))
                 .unwrap_or_default();
             return error.remedy(format!(
-                "sign in to {} with `/login`{variable}",
+                "sign in to {}: {variable}put its key into auth.json",
                 provider.display
             ));
         }
@@ -269,7 +269,7 @@ impl Catalog {
         let near: Vec<String> = near.iter().map(|slug| format!("`{slug}`")).collect();
         match near.is_empty() {
             true => error.remedy(
-                "sign in to its provider with `/login`, or see `e models` for what there is",
+                "see `e models` for what there is, or sign in to its provider (`e providers`)",
             ),
             false => error.remedy(format!(
                 "did you mean {}, or sign in to another provider?",
