@@ -116,7 +116,8 @@ impl Workers {
     }
 
     /// Ends all work of the session, its processes included, and tells when nothing is left.
-    pub fn end(self, request: RequestId) {
+    /// `false` when no thread could be started for it; then it ends without being waited for.
+    pub fn end(self, request: RequestId) -> bool {
         let (spec, events) = (self.spec.clone(), self.events.clone());
         let (open, closed) = self.log_open.clone();
         start("close", move || {
@@ -126,7 +127,7 @@ impl Workers {
             // The lock goes with the log's writer: who is answered may open the log again.
             let _ = closed.recv_timeout(LOG_END);
             let _ = events.send(Event::Closed(request));
-        });
+        })
     }
 
     /// Begins an action; those that concern the frontend or the timers are the loop's. Returns

@@ -40,6 +40,8 @@ pub struct Runtime {
     sessions: HashMap<SessionKey, (Session, Workers)>,
     /// Sessions that are being closed, and who is told.
     leaving: HashMap<SessionKey, RequestId>,
+    /// Forks and closes whose end is awaited.
+    jobs: usize,
     timers: Timers,
     outbox: Outbox,
     actions: Vec<Action>,
@@ -76,6 +78,7 @@ impl Runtime {
             output,
             sessions: HashMap::new(),
             leaving: HashMap::new(),
+            jobs: 0,
             timers: Timers::default(),
             outbox: Outbox::default(),
             actions: Vec::new(),
@@ -88,7 +91,7 @@ impl Runtime {
 
     /// Runs until shut down and drained.
     pub fn run(mut self) {
-        while !(self.closing && self.outbox.is_empty() && !self.any_running()) {
+        while !(self.closing && self.outbox.is_empty() && !self.any_running() && self.jobs == 0) {
             match self.wait() {
                 Wake::Signal(signal) => self.on_signal(signal),
                 Wake::Input(Some(input)) => self.on_input(input),
@@ -266,7 +269,9 @@ impl Runtime {
                 original: Some(original),
             }) => {
                 let events = self.events.clone();
-                if !exec::fork_log(request, fork, spec, past, original, events) {
+                if exec::fork_log(request, fork, spec, past, original, events) {
+                    self.jobs += 1;
+                } else {
                     let why = "no thread could be started to copy the log";
                     self.answer(request, Answer::Refused(why.into()));
                 }
@@ -275,6 +280,9 @@ impl Runtime {
     }
 
     fn on_event(&mut self, event: Event) {
+        if !matches!(event, Event::Session(..)) {
+            self.jobs -= 1;
+        }
         match event {
             Event::Session(key, event) => self.step(key, event),
             Event::Forked {
@@ -310,7 +318,11 @@ impl Runtime {
         if let (Some((_, workers)), Some(request)) =
             (self.sessions.remove(&key), self.leaving.remove(&key))
         {
-            workers.end(request);
+            if workers.end(request) {
+                self.jobs += 1;
+            } else {
+                self.answer(request, Answer::Done);
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! so that no other key is lost and no reader sees half a file. What cannot be understood is
 //! moved aside, never overwritten.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use super::Home;
 use crate::error::{Error, Result, io_text};
 use crate::sys;
+use crate::sys::fs::Locked;
 
 /// The version written into versioned files, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 1;
@@ -203,7 +204,7 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
 
 /// Takes the lock that serves every store. The file lock also keeps threads of this process
 /// apart, because each opens the file for itself.
-fn lock(path: &Path) -> Result<File> {
+fn lock(path: &Path) -> Result<Locked> {
     let failed =
         |error: io::Error| Error::from(error).context(format!("cannot lock `{}`", path.display()));
     let file = OpenOptions::new()
@@ -214,7 +215,7 @@ fn lock(path: &Path) -> Result<File> {
         .open(path)
         .map_err(failed)?;
     if sys::fs::lock_exclusive(&file, false).map_err(failed)? {
-        return Ok(file);
+        return Ok(Locked::new(file));
     }
     // flock has no time limit of its own, so another thread does the waiting. Past the deadline
     // it is left behind; it lets go of the lock as soon as it gets it.
@@ -223,7 +224,7 @@ fn lock(path: &Path) -> Result<File> {
         .name("store-lock".into())
         .spawn(move || {
             let locked = sys::fs::lock_exclusive(&file, true);
-            let _ = sender.send(locked.map(|_| file));
+            let _ = sender.send(locked.map(|_| Locked::new(file)));
         })
         .map_err(failed)?;
     match receiver.recv_timeout(LOCK_DEADLINE) {

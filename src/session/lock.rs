@@ -5,10 +5,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::sys::fs::lock_exclusive;
+use crate::sys::fs::{Locked, lock_exclusive};
 
-/// Takes the lock of a log at once or fails. It is held as long as the file that comes back.
-pub fn acquire(log: &Path) -> Result<File> {
+/// Takes the lock of a log at once or fails. It is held as long as what comes back.
+pub fn acquire(log: &Path) -> Result<Locked> {
     let path = log.with_extension("lock");
     let failed = |error: std::io::Error| {
         Error::from(error).context(format!("cannot lock `{}`", path.display()))
@@ -22,7 +22,7 @@ pub fn acquire(log: &Path) -> Result<File> {
         .open(&path)
         .map_err(failed)?;
     if lock_exclusive(&file, false).map_err(failed)? {
-        return Ok(file);
+        return Ok(Locked::new(file));
     }
     Err(match holder(&file) {
         Some(pid) => Error::failed(format!(
@@ -65,7 +65,8 @@ mod tests {
         let first = acquire(&log).unwrap();
         let error = acquire(&log).unwrap_err().to_string();
         assert!(error.contains("already active"), "{error}");
-        if let Some(pid) = holder(&first) {
+        let file = File::open(log.with_extension("lock")).unwrap();
+        if let Some(pid) = holder(&file) {
             assert_eq!(pid, std::process::id());
             assert!(error.contains(&pid.to_string()), "{error}");
         }

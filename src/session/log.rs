@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::load::{self, Loaded, Tail};
+use super::load::{self, Loaded};
 use super::lock;
 use super::record::{FORMAT_VERSION, Header, Record};
+use super::scan::Tail;
 use crate::config::Home;
 use crate::config::home::{create_private_dir, path_key};
 use crate::error::{Error, Result};
+use crate::sys::fs::Locked;
 use crate::sys::fs::{open_regular, require_regular};
 
 /// What a new log is about.
@@ -37,7 +39,7 @@ pub struct Log {
     lines: Lines,
     /// Diagnostics of provider failures, opened at the first one.
     failures: Option<Lines>,
-    _lock: File,
+    _lock: Locked,
 }
 
 impl Log {
@@ -73,19 +75,21 @@ impl Log {
                 _lock: lock,
             }),
             Err(error) => {
-                // Nobody can know this session yet: leave nothing of it.
-                let _ = fs::remove_file(&path);
-                let _ = fs::remove_file(path.with_extension("lock"));
+                remove(&path);
                 Err(failed(error))
             }
         }
     }
 
-    /// Creates a log with a copy of the living branch of another.
+    /// Creates a log with a copy of the living branch of another. A failure leaves no file behind.
     pub fn fork(original: &Path, spec: &LogSpec) -> Result<Self> {
+        let records = load::branch(original)?;
         let mut log = Self::create(spec)?;
-        for record in load::branch(original)? {
-            log.append(&record)?;
+        for record in &records {
+            if let Err(error) = log.append(record) {
+                remove(&log.path);
+                return Err(error);
+            }
         }
         Ok(log)
     }
@@ -144,6 +148,12 @@ impl Log {
         };
         write().map_err(|error| write_error(&path, error))
     }
+}
+
+/// Leaves nothing of a log that nobody can know yet.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path);
+    let _ = fs::remove_file(path.with_extension("lock"));
 }
 
 fn open_sidecar(path: &Path) -> io::Result<Lines> {

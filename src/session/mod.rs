@@ -4,14 +4,27 @@
 //! What a crash or an editor damaged costs the damaged records and what hangs on them, and is
 //! said; it never costs the rest.
 
+mod decode;
+mod export;
+mod head;
+mod lines;
+mod list;
 mod load;
 mod lock;
 mod log;
 mod record;
 mod repair;
+mod scan;
+mod threads;
+mod title;
 mod tree;
+mod usage;
 mod wire;
 
+pub use export::export_html;
+pub use list::{Listed, list};
 pub use load::{Entry, Loaded, load};
 pub use log::{Log, LogSpec};
 pub use record::{Envelope, Header, Purpose, Record, message_to_json, summary_message};
+pub use title::title;
+pub use usage::{ModelUsage, UsageReport, usage};

@@ -53,8 +53,27 @@ pub fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-/// Takes the exclusive advisory lock of a file, which lasts until its last descriptor is closed.
-/// Without `wait`, `false` says that somebody else holds it.
+/// A file whose lock is given back at once when this is dropped. Closing the descriptor alone is
+/// not enough: a child that is being started holds a copy of it for a moment.
+#[derive(Debug)]
+pub struct Locked(File);
+
+impl Locked {
+    /// Owns a lock that [`lock_exclusive`] took.
+    pub fn new(file: File) -> Self {
+        Self(file)
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: flock takes an open descriptor and a constant. What can fail here is nothing
+        // that closing the file would not mend.
+        unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_UN) };
+    }
+}
+
+/// Takes the exclusive advisory lock of a file. Without `wait`, `false` says that somebody else holds it.
 pub fn lock_exclusive(file: &File, wait: bool) -> io::Result<bool> {
     let operation = if wait {
         libc::LOCK_EX

@@ -280,7 +280,7 @@ fn without_tools_none_are_offered_and_none_run() {
         for end in run.events("tool_end") {
             assert_eq!(end["outcome"], "blocked");
         }
-        assert!(received[1].last_user().contains("tools are switched off"));
+        assert!(received[1].results()[0].contains("tools are switched off"));
         assert_eq!(run.result()["tools"], json!({"calls": 2, "failures": 2}));
         assert!(!place.workspace.join("ran").exists());
     }

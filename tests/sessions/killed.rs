@@ -10,7 +10,7 @@ use super::records;
 use crate::support::{Place, Step, call, say};
 
 /// Kills per thread, and threads.
-const KILLS: u64 = 30;
+const KILLS: u64 = 25;
 const THREADS: u64 = 4;
 
 /// A small generator, so that every run kills at the same points of the script.
@@ -59,7 +59,7 @@ fn kill_often(seed: u64) {
     for round in 0..KILLS {
         place.provider.forget_script();
         place.provider.script(turn());
-        let prompt = "long prompt ".repeat(1 + random.below(100_000) as usize);
+        let prompt = "long prompt ".repeat(1 + random.below(10_000) as usize);
         let run = place.json(&[]).stdin(prompt).start();
         let lines = random.below(14) as usize;
         run.stdout.wait_lines(lines);

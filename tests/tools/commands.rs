@@ -51,7 +51,7 @@ fn nobody_is_there_to_answer() {
                 "[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo plain; (: < /dev/tty) 2>/dev/null || echo no tty",
             ),
             bash(
-                "echo $GIT_TERMINAL_PROMPT $PAGER $GIT_PAGER; sh -c \"$EDITOR file\" || echo refused",
+                "echo $GIT_TERMINAL_PROMPT $PAGER $GIT_PAGER; sh -c \"$EDITOR file\" 2>&1 || echo refused",
             ),
         ],
     );

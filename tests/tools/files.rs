@@ -53,7 +53,7 @@ fn modes_links_and_owners_survive() {
         place.write("f", "old\n");
         std::fs::set_permissions(path("f"), PermissionsExt::from_mode(mode)).unwrap();
         let dones = play(&place, &[edit("f", "old", "new"), write("f", "newer\n")]);
-        for done in &dones {
+        for done in dones {
             done.completes();
         }
         assert_eq!(path("f").metadata().unwrap().mode() & 0o7777, mode);

@@ -39,7 +39,6 @@ fn flood(command: &str, timeout: u64) -> String {
 fn lines_without_end() {
     let done = flood("yes", 1);
     assert!(done.starts_with("[cut: "), "{done:.100}");
-    assert!(done.contains("bytes were not kept]"));
     assert!(done.ends_with(
         "y\n[killed by timeout after 1 s; give a longer `timeout` (up to 600) or use `background`]"
     ));
@@ -54,12 +53,13 @@ fn one_line_of_two_hundred_megabytes() {
     );
     let total = format!("[cut: {} bytes in all", size + 4);
     assert!(done.starts_with(&total), "{done:.100}");
+    assert!(done.contains("bytes were not kept]"), "{done:.200}");
     assert!(done.ends_with("xx\nend"));
 }
 
 #[test]
 fn a_gibibyte_of_nothing() {
-    let size = (1 << 30) / SCALE / 4;
+    let size = (1 << 30) / SCALE / 8;
     let done = flood(&format!("head -c {size} /dev/zero; echo end"), 60);
     assert!(done.ends_with("end"), "{done:.200}");
 }

@@ -264,3 +264,156 @@ fn failures_go_to_a_private_sidecar() {
     symlink("/tmp/elsewhere", &sidecar).unwrap();
     assert!(other.append_failure(None, &details).is_err());
 }
+
+/// Ids, parents and texts of a log's nodes, in file order.
+fn nodes(path: &Path) -> Vec<(String, Option<String>, String)> {
+    let text = fs::read_to_string(path).unwrap();
+    let records = text.lines().map(|line| Record::from_line(line).unwrap());
+    records
+        .filter_map(|record| match record? {
+            Record::Message {
+                id,
+                parent,
+                message,
+                ..
+            } => match &*message {
+                Message::User { content, .. } | Message::Assistant { content, .. } => {
+                    Some((id, parent, content.clone()))
+                }
+                _ => Some((id, parent, String::new())),
+            },
+            Record::Compact {
+                id,
+                parent,
+                summary,
+                ..
+            } => Some((id, parent, summary)),
+            Record::Session(_) | Record::Response { .. } | Record::Name(_) => None,
+        })
+        .collect()
+}
+
+/// Forks a log, and checks what every fork must keep.
+fn fork(f: &Fixture, original: &Path, id: &str) -> (PathBuf, Loaded) {
+    let before = fs::read(original).unwrap();
+    let log = Log::fork(original, &f.spec(id)).unwrap();
+    let path = log.path().to_owned();
+    drop(log);
+    assert_eq!(fs::read(original).unwrap(), before);
+    let (old, new) = (load(original).unwrap(), load(&path).unwrap());
+    assert_eq!(new.messages, old.messages);
+    assert_eq!((&new.head, &new.name), (&old.head, &old.name));
+    assert_eq!((new.header.id.as_str(), new.warnings.len()), (id, 0));
+    let mut previous = None;
+    for (id, parent, _) in nodes(&path) {
+        assert_eq!(parent, previous, "{id}");
+        previous = Some(id);
+    }
+    (path, new)
+}
+
+#[test]
+fn a_fork_is_the_living_branch_alone() {
+    let f = fixture();
+    let mut log = f.log();
+    let head = chain(&mut log, None, &["a", "b"]);
+    log.append(&Record::Name("label".into())).unwrap();
+    chain(&mut log, head.clone(), &["dead"]);
+    chain(&mut log, head, &["c"]);
+    let (path, _) = fork(&f, log.path(), "s2");
+    let texts: Vec<_> = nodes(&path).into_iter().map(|(_, _, text)| text).collect();
+    assert_eq!(texts, ["a", "b", "c"]);
+
+    // A fork of a fork, after it went on.
+    let (mut log, loaded) = Log::reopen(&f.home, &path).unwrap();
+    chain(&mut log, loaded.head, &["d"]);
+    let (_, loaded) = fork(&f, log.path(), "s3");
+    assert_eq!(self::texts(&loaded), ["a", "b", "c", "d"]);
+    assert_eq!(loaded.name.as_deref(), Some("label"));
+}
+
+#[test]
+fn a_fork_keeps_the_last_summary() {
+    let compact = |id: &str, parent: &str, kept: Option<&str>| Record::Compact {
+        id: id.into(),
+        parent: Some(parent.into()),
+        timestamp: 1,
+        summary: format!("summary {id}"),
+        first_kept: kept.map(str::to_owned),
+        response: None,
+    };
+    for (n, (kept, expected)) in [
+        (Some("b"), &["b", "c", "summary k2", "d"][..]),
+        (Some("c"), &["c", "summary k2", "d"]),
+        (Some("gone"), &["summary k2", "d"]),
+        (None, &["summary k2", "d"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let f = fixture();
+        let mut log = f.log();
+        chain(&mut log, None, &["a", "b"]);
+        log.append(&compact("k1", "b", Some("a"))).unwrap();
+        chain(&mut log, Some("k1".into()), &["c"]);
+        log.append(&compact("k2", "c", kept)).unwrap();
+        chain(&mut log, Some("k2".into()), &["d"]);
+        let (path, _) = fork(&f, log.path(), &format!("f{n}"));
+        let texts: Vec<_> = nodes(&path).into_iter().map(|(_, _, text)| text).collect();
+        assert_eq!(texts, *expected);
+        fork(&f, &path, &format!("g{n}"));
+    }
+}
+
+#[test]
+fn every_format_version_can_be_forked() {
+    let f = fixture();
+    for version in 0..=3 {
+        let file = format!("tests/fixtures/sessions/v{version}.jsonl");
+        let original = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        fork(&f, &original, &format!("s{version}"));
+    }
+    // An old log that a new build continued and summarised: its ids are places.
+    let original = f.root.path().join("old.jsonl");
+    let old = fs::read_to_string("tests/fixtures/sessions/v0.jsonl").unwrap();
+    let more = r#"{"type":"compact","id":"k","parent":"line-3","timestamp":1,"summary":"s","first_kept":"line-3"}"#;
+    fs::write(&original, format!("{old}{more}\n")).unwrap();
+    let (_, loaded) = fork(&f, &original, "s4");
+    assert_eq!(loaded.messages.len(), 2);
+}
+
+#[test]
+fn a_damaged_log_is_forked_as_it_is_loaded() {
+    let f = fixture();
+    let mut log = f.log();
+    let head = chain(&mut log, None, &["a", "b"]);
+    let path = log.path().to_owned();
+    drop(log);
+    let mut text = fs::read_to_string(&path).unwrap();
+    text.push_str("{\"type\":\"message\",\n");
+    for (id, role) in [("bad", "wizard"), ("last", "user")] {
+        let parent = head.as_deref().unwrap();
+        text.push_str(&format!(
+            r#"{{"type":"message","id":"{id}","parent":"{parent}","timestamp":1,"message":{{"role":"{role}","content":"{id}"}}}}"#
+        ));
+        text.push('\n');
+    }
+    for torn in ["", "{\"type\":\"message\",\"id\":\"t"] {
+        fs::write(&path, format!("{text}{torn}")).unwrap();
+        let (_, loaded) = fork(&f, &path, &format!("f{}", torn.len()));
+        assert_eq!(texts(&loaded), ["a", "b", "last"]);
+    }
+}
+
+#[test]
+fn a_fork_that_fails_leaves_nothing_behind() {
+    let f = fixture();
+    let log = f.log();
+    let sessions = log.path().parent().unwrap();
+    let before = fs::read_dir(sessions).unwrap().count();
+    for original in [log.path(), Path::new("/nonexistent"), Path::new("/")] {
+        let error = Log::fork(original, &f.spec("s2")).unwrap_err().to_string();
+        assert!(error.starts_with("cannot copy"), "{error}");
+    }
+    assert_eq!(fs::read_dir(sessions).unwrap().count(), before);
+}
