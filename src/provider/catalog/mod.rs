@@ -162,6 +162,11 @@ impl Catalog {
             .flat_map(|provider| &provider.models)
     }
 
+    /// The models that this build can ask.
+    pub fn usable(&self) -> impl Iterator<Item = &Arc<Model>> {
+        self.models().filter(|model| model.dialect.is_spoken())
+    }
+
     /// All providers with their state.
     pub fn providers(&self) -> impl Iterator<Item = ProviderInfo> {
         self.providers.iter().map(|provider| ProviderInfo {
@@ -230,7 +235,7 @@ impl Catalog {
             (Some(model), notice) => Ok((model.clone(), notice)),
             (None, Some(notice)) => Err(Error::usage(notice)),
             (None, None) => Err(Error::usage("no model is available").remedy(
-                "sign in with `/login` or a variable like `ANTHROPIC_API_KEY`, name a server in models.json, \
+                "sign in with a variable like `ANTHROPIC_API_KEY`, name a server in models.json, \
                  or try `--model offline/demo`, which needs neither key nor network",
             )),
         }
@@ -254,10 +259,10 @@ impl Catalog {
             let variable = provider
                 .variable
                 .as_ref()
-                .map(|name| format!(" or set `{name}`"))
+                .map(|name| format!("set `{name}`, or "))
                 .unwrap_or_default();
             return error.remedy(format!(
-                "sign in to {} with `/login`{variable}",
+                "sign in to {}: {variable}put its key into auth.json",
                 provider.display
             ));
         }
@@ -273,7 +278,7 @@ impl Catalog {
         let near: Vec<String> = near.iter().map(|slug| format!("`{slug}`")).collect();
         match near.is_empty() {
             true => error.remedy(
-                "sign in to its provider with `/login`, or see `e models` for what there is",
+                "see `e models` for what there is, or sign in to its provider (`e providers`)",
             ),
             false => error.remedy(format!(
                 "did you mean {}, or sign in to another provider?",

@@ -121,7 +121,10 @@ fn names_are_resolved_or_explained() {
                 "`ANTHROPIC_API_KEY`",
             ],
         ),
-        ("groq", &["is unavailable", "sign in to Groq"]),
+        (
+            "groq",
+            &["is unavailable", "sign in to Groq: set `GROQ_API_KEY`, or "],
+        ),
         ("nobody/x", &["`nobody/x` is unavailable", "sign in"]),
         ("demo", &["is unavailable"]),
         ("offline/other", &["is unavailable"]),
