@@ -117,9 +117,9 @@ pub fn rpc() -> String {
     section(&mut page, "DESCRIPTION");
     page.push_str(
         "Serves many sessions at once to the program that started it. Each line of standard input \
-         is one request,\na JSON object with\n.B id, method\nand\n.B params\n. \
+         is one request,\na JSON object with\n.B id, method\nand\n.BR params .\n\
          Each request gets one response on standard output, with its id and\n.B result\nor\n\
-         .B error\n. A line with a\n.B type\nis an event of a turn. \
+         .BR error .\nA line with a\n.B type\nis an event of a turn. \
          A line without a method and with a\n.B prompt\nruns one turn and is answered with its \
          result.\n",
     );
