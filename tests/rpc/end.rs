@@ -82,8 +82,8 @@ fn check(during: During, end: End) {
             true,
             "{during:?} {end:?}"
         );
-        let events = lines.iter().filter(|line| line["request"] == *id);
-        assert_eq!(events.last().unwrap()["type"], "turn_end");
+        let mut events = lines.iter().filter(|line| line["request"] == *id);
+        assert_eq!(events.next_back().unwrap()["type"], "turn_end");
     }
     for pid in pids {
         gone(pid);
