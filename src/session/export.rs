@@ -215,7 +215,9 @@ impl std::fmt::Display for Escaped<'_> {
 const HEAD: &str = "<!doctype html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
     <meta name=\"referrer\" content=\"no-referrer\">\n\
-    <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
+    <meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'none'; img-src 'none'; \
+    media-src 'none'; font-src 'none'; connect-src 'none'; frame-src 'none'; object-src 'none'; \
+    base-uri 'none'; form-action 'none'\">\n";
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --text: #1c1c1c; --dim: #666; --page: #fff; --box: #f4f4f2; --bad: #b3261e; --link: #0b57d0 }

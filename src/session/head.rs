@@ -106,13 +106,6 @@ impl<'a> Head<'a> {
         Ok(if person { Author::User } else { Author::Other })
     }
 
-    /// Where the text of a message begins in this head's line, behind its quote.
-    pub fn content_at(&self, line: &[u8]) -> Option<usize> {
-        let (_, message) = own_message(self.rest?)?;
-        let content = message.strip_prefix(br#","content":""#)?;
-        Some(line.len() - content.len())
-    }
-
     /// The billed reply that came with the record of this head's line.
     pub fn response(&self, line: &[u8]) -> Result<Option<Envelope>, String> {
         if let (Kind::Message, Some(rest)) = (self.kind, self.rest) {

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::decode;
 use super::head::{Author, Head, Kind};
 use super::lines::{Lines, MAX_LINE};
 use super::record::{Header, Record};
@@ -200,7 +199,7 @@ impl Listed {
 
 /// The title that a person's message gives.
 fn title_in(line: &[u8]) -> Result<String, String> {
-    match decode::record(line)? {
+    match Record::from_line(line)? {
         Some(Record::Message { message, .. }) => match &*message {
             Message::User { content, .. } => Ok(title_of(content)),
             _ => Err("it is no message of a person".into()),

@@ -5,7 +5,6 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::decode;
 use super::lines::MAX_LINE;
 use super::record::{Header, Record, summary_message};
 use super::repair::repair;
@@ -223,7 +222,7 @@ fn record_at(file: &File, place: Place, buffer: &mut Vec<u8>) -> Result<Record, 
     buffer.resize(place.len, 0);
     file.read_exact_at(buffer, place.offset)
         .map_err(|error| io_text(&error))?;
-    decode::record(buffer)?.ok_or_else(|| "its type is unknown".into())
+    Record::from_line(buffer)?.ok_or_else(|| "its type is unknown".into())
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! What a crash or an editor damaged costs the damaged records and what hangs on them, and is
 //! said; it never costs the rest.
 
-mod decode;
 mod export;
 mod head;
 mod lines;

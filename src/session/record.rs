@@ -130,55 +130,57 @@ impl Record {
     }
 
     /// Reads a line. `None` is a record of a type that this build does not know.
-    pub fn from_line(line: &str) -> Result<Option<Self>, serde_json::Error> {
-        Ok(match serde_json::from_str(line)? {
-            Line::Session {
-                format_version,
-                id,
-                cwd,
-                created,
-                model,
-            } => Some(Record::Session(Header {
-                format_version,
-                id: id.into_owned(),
-                cwd: cwd.into_owned(),
-                created,
-                model: model.into_owned(),
-            })),
-            Line::Message {
-                id,
-                parent,
-                timestamp,
-                response,
-                message,
-            } => Some(Record::Message {
-                id: id.into_owned(),
-                parent: parent.map(Cow::into_owned),
-                timestamp,
-                response: response.map(Envelope::from),
-                message: Arc::new(message.into()),
-            }),
-            Line::Compact {
-                id,
-                parent,
-                timestamp,
-                summary,
-                first_kept,
-                response,
-            } => Some(Record::Compact {
-                id: id.into_owned(),
-                parent: parent.map(Cow::into_owned),
-                timestamp,
-                summary: summary.into_owned(),
-                first_kept: first_kept.map(Cow::into_owned),
-                response: response.map(Envelope::from),
-            }),
-            Line::Response { response } => Some(Record::Response {
-                response: response.into(),
-            }),
-            Line::Name { name } => Some(Record::Name(name.into_owned())),
-            Line::Unknown => None,
-        })
+    pub fn from_line(line: &[u8]) -> Result<Option<Self>, String> {
+        Ok(
+            match serde_json::from_slice(line).map_err(|error| error.to_string())? {
+                Line::Session {
+                    format_version,
+                    id,
+                    cwd,
+                    created,
+                    model,
+                } => Some(Record::Session(Header {
+                    format_version,
+                    id: id.into_owned(),
+                    cwd: cwd.into_owned(),
+                    created,
+                    model: model.into_owned(),
+                })),
+                Line::Message {
+                    id,
+                    parent,
+                    timestamp,
+                    response,
+                    message,
+                } => Some(Record::Message {
+                    id: id.into_owned(),
+                    parent: parent.map(Cow::into_owned),
+                    timestamp,
+                    response: response.map(Envelope::from),
+                    message: Arc::new(message.into()),
+                }),
+                Line::Compact {
+                    id,
+                    parent,
+                    timestamp,
+                    summary,
+                    first_kept,
+                    response,
+                } => Some(Record::Compact {
+                    id: id.into_owned(),
+                    parent: parent.map(Cow::into_owned),
+                    timestamp,
+                    summary: summary.into_owned(),
+                    first_kept: first_kept.map(Cow::into_owned),
+                    response: response.map(Envelope::from),
+                }),
+                Line::Response { response } => Some(Record::Response {
+                    response: response.into(),
+                }),
+                Line::Name { name } => Some(Record::Name(name.into_owned())),
+                Line::Unknown => None,
+            },
+        )
     }
 }
 
@@ -273,7 +275,10 @@ mod tests {
             let line = String::from_utf8(record.to_line()).unwrap();
             assert!(line.starts_with("{\"type\":"), "{line}");
             assert_eq!(line.find('\n'), Some(line.len() - 1));
-            assert_eq!(Record::from_line(line.trim_end()).unwrap(), Some(record));
+            assert_eq!(
+                Record::from_line(line.trim_end().as_bytes()).unwrap(),
+                Some(record)
+            );
         }
     }
 
@@ -293,11 +298,11 @@ mod tests {
     #[test]
     fn unknown_types_and_fields_are_no_error() {
         assert_eq!(
-            Record::from_line(r#"{"type":"later","x":[1]}"#).unwrap(),
+            Record::from_line(br#"{"type":"later","x":[1]}"#).unwrap(),
             None
         );
         let line = r#"{"new":1,"type":"message","id":"a","parent":null,"timestamp":1,"message":{"role":"user","content":"x","more":{}}}"#;
-        assert!(Record::from_line(line).unwrap().is_some());
+        assert!(Record::from_line(line.as_bytes()).unwrap().is_some());
     }
 
     #[test]
@@ -310,7 +315,7 @@ mod tests {
             r#"{"type":"message"}"#,
             r#"{"type":"message","id":"a","parent":null,"timestamp":1,"message":{"role":"wizard"}}"#,
         ] {
-            assert!(Record::from_line(line).is_err(), "{line}");
+            assert!(Record::from_line(line.as_bytes()).is_err(), "{line}");
         }
     }
 }

@@ -4,7 +4,6 @@ use std::fs::File;
 
 use serde::de::IgnoredAny;
 
-use super::decode::record;
 use super::head::{Head, Kind};
 use super::lines::Lines;
 use super::record::{FORMAT_VERSION, Header, Record};
@@ -165,7 +164,7 @@ pub fn header(line: &[u8]) -> Result<Header, String> {
     if head.kind != Kind::Session {
         return Err("the first record is no header".into());
     }
-    match record(line)? {
+    match Record::from_line(line)? {
         Some(Record::Session(header)) => Ok(header),
         _ => Err("it is no header".into()),
     }
@@ -185,7 +184,7 @@ pub fn check_version(header: &Header) -> Result<()> {
 
 /// The display name that a line sets.
 pub fn name(line: &[u8]) -> Option<String> {
-    match record(line) {
+    match Record::from_line(line) {
         Ok(Some(Record::Name(name))) => Some(name),
         _ => None,
     }

@@ -3,6 +3,7 @@
 //! `make bench` prints a table; docs/performance.md keeps one with the machine's facts. Nothing
 //! here fails a build: time on a shared machine is no assertion.
 
+mod rpc;
 mod server;
 
 use std::fs;
@@ -38,6 +39,7 @@ fn main() {
     memory(&place);
     quiet(&place);
     log_append(&place);
+    rpc::measure(&place);
     let size = fs::metadata(&place.e).expect("the binary").len();
     println!(
         "{:<58} {:>6.2} MiB",

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// A whole HTTP response.
 #[derive(Clone)]
@@ -73,6 +74,29 @@ impl Server {
             }
         });
         Self { url, state }
+    }
+
+    /// How long a client that does nothing else waits for the standing reply.
+    pub fn time_of_an_exchange(&self) -> Duration {
+        let address = self.url.trim_start_matches("http://");
+        let start = Instant::now();
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        let body = "x".repeat(8_000);
+        let request = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).expect("a request");
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        while line != "0\r\n" {
+            line.clear();
+            assert!(
+                reader.read_line(&mut line).expect("a line") > 0,
+                "the reply is cut"
+            );
+        }
+        start.elapsed()
     }
 
     /// The base of its URLs.

@@ -162,7 +162,10 @@ fn what_cannot_be_read_is_listed_with_the_reason() {
     let listed = f.list();
     assert_eq!(listed.len(), 1);
     let damage = listed[0].damage.as_deref().unwrap();
-    assert_eq!(damage, "it cannot be read: it is not a regular file");
+    assert_eq!(
+        damage,
+        "it cannot be read: it is a directory, not a regular file"
+    );
 
     // A folder that is none costs itself, and a home that is none is an error.
     let other = f.folder(Path::new("/other"));

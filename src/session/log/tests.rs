@@ -268,7 +268,9 @@ fn failures_go_to_a_private_sidecar() {
 /// Ids, parents and texts of a log's nodes, in file order.
 fn nodes(path: &Path) -> Vec<(String, Option<String>, String)> {
     let text = fs::read_to_string(path).unwrap();
-    let records = text.lines().map(|line| Record::from_line(line).unwrap());
+    let records = text
+        .lines()
+        .map(|line| Record::from_line(line.as_bytes()).unwrap());
     records
         .filter_map(|record| match record? {
             Record::Message {
