@@ -4,6 +4,7 @@ CARGO ?= cargo
 prefix ?= /usr/local
 bindir ?= $(prefix)/bin
 mandir ?= $(prefix)/share/man
+docdir ?= $(prefix)/share/doc/e
 bashdir ?= $(prefix)/share/bash-completion/completions
 zshdir ?= $(prefix)/share/zsh/site-functions
 fishdir ?= $(prefix)/share/fish/vendor_completions.d
@@ -11,14 +12,24 @@ INSTALL ?= install
 
 target := $(or $(CARGO_TARGET_DIR),target)
 bin := $(target)/release/e
+scripts := $(target)/completions
+sources := $(shell find src docs/guides -type f) Cargo.toml Cargo.lock
 version := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 
-.PHONY: all build check test bench demo man completions install dist clean
+.PHONY: all build check test bench demo man completions install uninstall dist clean
 
-all: build
+.DELETE_ON_ERROR:
+
+all: build completions
 
 build:
 	$(CARGO) build --release --locked
+	@touch $(bin)
+
+# For what only needs the binary to be there: after `make`, `sudo make install` runs no compiler.
+$(bin): $(sources)
+	$(CARGO) build --release --locked
+	@touch $@
 
 check:
 	$(CARGO) fmt --check
@@ -27,7 +38,7 @@ check:
 test:
 	$(CARGO) test --locked
 
-# Measures speed and size against floors of the same run; see docs/performance.md.
+# Measures speed and size against floors of the same run.
 bench: build
 	$(CARGO) bench --locked --bench speed
 
@@ -43,19 +54,29 @@ man: build
 	$(bin) --generate man-rpc > man/e-rpc.1
 	$(bin) --generate man-settings > man/e-settings.5
 
-completions: build
-	mkdir -p $(target)/completions
-	$(bin) --generate complete-bash > $(target)/completions/e.bash
-	$(bin) --generate complete-zsh > $(target)/completions/_e
-	$(bin) --generate complete-fish > $(target)/completions/e.fish
+completions: $(scripts)/e.bash $(scripts)/_e $(scripts)/e.fish
 
-install: build completions
+$(scripts)/e.bash: name = bash
+$(scripts)/_e: name = zsh
+$(scripts)/e.fish: name = fish
+$(scripts)/e.bash $(scripts)/_e $(scripts)/e.fish: $(bin)
+	@mkdir -p $(scripts)
+	$(bin) --generate complete-$(name) > $@
+
+install: $(bin) completions
 	$(INSTALL) -Dm755 $(bin) $(DESTDIR)$(bindir)/e
 	for page in man/*.1; do $(INSTALL) -Dm644 "$$page" $(DESTDIR)$(mandir)/man1/$$(basename "$$page"); done
 	for page in man/*.5; do $(INSTALL) -Dm644 "$$page" $(DESTDIR)$(mandir)/man5/$$(basename "$$page"); done
-	$(INSTALL) -Dm644 $(target)/completions/e.bash $(DESTDIR)$(bashdir)/e
-	$(INSTALL) -Dm644 $(target)/completions/_e $(DESTDIR)$(zshdir)/_e
-	$(INSTALL) -Dm644 $(target)/completions/e.fish $(DESTDIR)$(fishdir)/e.fish
+	$(INSTALL) -Dm644 $(scripts)/e.bash $(DESTDIR)$(bashdir)/e
+	$(INSTALL) -Dm644 $(scripts)/_e $(DESTDIR)$(zshdir)/_e
+	$(INSTALL) -Dm644 $(scripts)/e.fish $(DESTDIR)$(fishdir)/e.fish
+	for file in README.md CHANGELOG.md LICENSE; do $(INSTALL) -Dm644 $$file $(DESTDIR)$(docdir)/$$file; done
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/e $(DESTDIR)$(bashdir)/e $(DESTDIR)$(zshdir)/_e $(DESTDIR)$(fishdir)/e.fish
+	for page in man/*.1; do rm -f $(DESTDIR)$(mandir)/man1/$$(basename "$$page"); done
+	for page in man/*.5; do rm -f $(DESTDIR)$(mandir)/man5/$$(basename "$$page"); done
+	rm -rf $(DESTDIR)$(docdir)
 
 # A tarball with all crates in it; builds with --offline --locked.
 dist:

@@ -272,7 +272,9 @@ pub fn read_images(paths: &[PathBuf], model: &Model) -> Result<Vec<Image>> {
     }
     if !model.image_input {
         let message = format!("`{}` takes no image input", model.slug());
-        return Err(Error::usage(message).remedy("choose another model or leave the image out"));
+        return Err(Error::usage(message).remedy(
+            "choose another model, leave the image out, or set `image_input` in models.json",
+        ));
     }
     if paths.len() > Image::MAX_FILES {
         let message = format!(
@@ -331,13 +333,12 @@ fn effort(model: &Model, asked: Option<String>, preferred: Option<&str>) -> Resu
         if levels.contains(&level) {
             return Ok(Some(level));
         }
-        let has = if levels.is_empty() {
-            "none".into()
-        } else {
-            levels.join(", ")
-        };
         let message = format!("`{}` does not support effort `{level}`", model.slug());
-        return Err(Error::usage(message).remedy(format!("its levels: {has}")));
+        return Err(Error::usage(message).remedy(if levels.is_empty() {
+            "its levels: none; models.json can name some as `effort`".into()
+        } else {
+            format!("its levels: {}", levels.join(", "))
+        }));
     }
     let find = |level: &str| levels.iter().find(|one| *one == level);
     Ok(preferred

@@ -385,7 +385,8 @@ impl Turn {
             }
             Topic::Budget => {
                 let seconds = self.limits.seconds.unwrap_or_default();
-                let limit = format!("the limit of {seconds} seconds was reached (--max-seconds)");
+                let unit = if seconds == 1 { "second" } else { "seconds" };
+                let limit = format!("the limit of {seconds} {unit} was reached (--max-seconds)");
                 self.stop(Stop::Limit(limit), conversation, fx);
             }
             Topic::LogFlush => {
@@ -500,8 +501,9 @@ impl Turn {
 
     fn limit_reached(&self, conversation: &Conversation) -> Option<Stop> {
         if let Some(steps) = self.limits.steps.filter(|steps| self.step >= *steps) {
+            let unit = if steps == 1 { "step" } else { "steps" };
             return Some(Stop::Limit(format!(
-                "the limit of {steps} steps was reached (--max-steps)"
+                "the limit of {steps} {unit} was reached (--max-steps)"
             )));
         }
         let (limit, pricing) = self

@@ -133,3 +133,10 @@ impl ToolResult {
         self
     }
 }
+
+/// What went wrong, as a failed result: tools give it back with `?`.
+impl From<String> for ToolResult {
+    fn from(problem: String) -> Self {
+        Self::failed(problem)
+    }
+}

@@ -109,13 +109,13 @@ pub const COMMANDS: &[Command] = &[
         id: CommandId::Auth,
         name: "auth",
         operand: "",
-        help: "show which providers you are signed in to",
+        help: "show for which providers auth.json holds a key",
     },
     Command {
         id: CommandId::Providers,
         name: "providers",
         operand: "",
-        help: "list the providers e knows",
+        help: "list the providers e knows, and which have a key",
     },
     Command {
         id: CommandId::Models,
@@ -139,7 +139,7 @@ pub const COMMANDS: &[Command] = &[
         id: CommandId::Help,
         name: "help",
         operand: "",
-        help: "print this text",
+        help: "list the commands and options",
     },
 ];
 
@@ -177,7 +177,7 @@ pub const FLAGS: &[Flag] = &[
         short: Some('m'),
         value: Some("model"),
         scope: Scope::Runs(&[CommandId::Rpc]),
-        help: Some("the model to use, as provider/id"),
+        help: Some("the model to use, as provider/id or any part that fits one model only"),
         ..OPTION
     },
     Flag {
@@ -218,7 +218,7 @@ pub const FLAGS: &[Flag] = &[
         long: "no-extensions",
         alias: Some("ne"),
         scope: Scope::Any,
-        help: Some("start no extensions"),
+        help: Some("start no extensions; this version has none"),
         ..OPTION
     },
     Flag {
@@ -233,7 +233,7 @@ pub const FLAGS: &[Flag] = &[
         long: "max-steps",
         value: Some("n"),
         scope: Scope::Runs(&[CommandId::Rpc]),
-        help: Some("end the run after this many requests"),
+        help: Some("end the run after this many requests to the model"),
         ..OPTION
     },
     Flag {
@@ -264,7 +264,7 @@ pub const FLAGS: &[Flag] = &[
         long: "help",
         short: Some('h'),
         scope: Scope::Any,
-        help: Some("print this text"),
+        help: Some("list the commands and options"),
         ..OPTION
     },
     Flag {

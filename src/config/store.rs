@@ -15,11 +15,11 @@ use serde_json::{Map, Value};
 
 use super::Home;
 use crate::error::{Error, Result, io_text};
-use crate::sys;
 use crate::sys::fs::Locked;
+use crate::sys::{self, Stage};
 
-/// The version written into versioned files, and the newest that is read.
-pub const FORMAT_VERSION: u64 = 1;
+/// The version written into every file, and the newest that is read.
+const FORMAT_VERSION: u64 = 1;
 
 /// How long a write waits for another process that holds the lock.
 const LOCK_DEADLINE: Duration = Duration::from_secs(5);
@@ -34,29 +34,24 @@ pub struct Store {
     pub name: &'static str,
     /// The mode of a new file, and the most that an old one keeps.
     pub mode: u32,
-    /// Whether it carries a `format_version`. Caches do not.
-    pub versioned: bool,
 }
 
 /// What the user prefers.
 pub const SETTINGS: Store = Store {
     name: "settings.json",
     mode: 0o644,
-    versioned: true,
 };
 
 /// Credentials.
 pub const AUTH: Store = Store {
     name: "auth.json",
     mode: 0o600,
-    versioned: true,
 };
 
 /// Which directories e may work in.
 pub const TRUST: Store = Store {
     name: "trust.json",
     mode: 0o644,
-    versioned: true,
 };
 
 /// What state a store's file is in, for diagnostics.
@@ -128,9 +123,7 @@ impl Store {
             }
         };
         change(&mut map);
-        if self.versioned {
-            map.insert("format_version".into(), FORMAT_VERSION.into());
-        }
+        map.insert("format_version".into(), FORMAT_VERSION.into());
         let mut text = serde_json::to_string_pretty(&map)
             .map_err(|error| Error::failed(error.to_string()).context(path.display()))?;
         text.push('\n');
@@ -162,17 +155,14 @@ impl Store {
             Err(error) => return Err(Broken::Unreadable(io_text(&error))),
         };
         let map = parse_object(&bytes).map_err(Broken::Invalid)?;
-        if self.versioned {
-            match map.get("format_version") {
-                Some(version) if version.as_u64().is_none_or(|n| n > FORMAT_VERSION) => {
-                    return Err(Broken::Unsupported(format!(
-                        "its format_version is {version}, and this build reads up to {FORMAT_VERSION}"
-                    )));
-                }
-                _ => {}
+        match map.get("format_version") {
+            Some(version) if version.as_u64().is_none_or(|n| n > FORMAT_VERSION) => {
+                Err(Broken::Unsupported(format!(
+                    "its format_version is {version}, and this build reads up to {FORMAT_VERSION}"
+                )))
             }
+            _ => Ok(Some(map)),
         }
-        Ok(Some(map))
     }
 }
 
@@ -272,27 +262,14 @@ fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
         Ok(old) => old.permissions().mode() & mode,
         Err(_) => mode,
     };
-    let staged = path.with_extension(format!("{}.tmp", uuid::Uuid::new_v4().simple()));
     let write = || {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&staged)?;
-        file.write_all(bytes)?;
-        file.set_permissions(Permissions::from_mode(mode))?;
-        file.sync_all()?;
-        fs::rename(&staged, path)
+        let stage = Stage::create(path.parent().unwrap_or(Path::new("/")), 0o600)?;
+        stage.file().write_all(bytes)?;
+        stage.file().set_permissions(Permissions::from_mode(mode))?;
+        stage.file().sync_all()?;
+        stage.replace(path)
     };
-    write().map_err(|error| {
-        let _ = fs::remove_file(&staged);
-        failed(error)
-    })?;
-    if let Some(dir) = path.parent() {
-        // The new file is in place; that the directory could not be flushed loses nothing now.
-        let _ = sys::fs::sync_dir(dir);
-    }
-    Ok(())
+    write().map_err(failed)
 }
 
 #[cfg(test)]

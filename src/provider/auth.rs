@@ -4,14 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use super::Secret;
-use crate::config::store::parse_object;
+use crate::config::{AUTH, Home};
 use crate::sys::Env;
-
-/// Largest `auth.json`, in bytes.
-const LIMIT: u64 = 1 << 20;
 
 /// An entry of `auth.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +26,6 @@ pub enum Stored {
 pub struct Credentials {
     stored: BTreeMap<String, Stored>,
     from_env: BTreeMap<String, Secret>,
-    variables: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -56,12 +51,9 @@ impl Credentials {
         env: &Env,
         variables: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> (Self, Vec<String>) {
-        let mut warnings = Vec::new();
+        let (entries, warnings) = AUTH.read(&home.map(Home::at).unwrap_or_default());
         let mut credentials = Self::default();
-        for (name, value) in home
-            .map(|home| read(home, &mut warnings))
-            .unwrap_or_default()
-        {
+        for (name, value) in entries {
             match serde_json::from_value(value) {
                 Ok(Entry::Key { key }) if !key.trim().is_empty() => {
                     credentials
@@ -79,9 +71,6 @@ impl Credentials {
                 credentials
                     .from_env
                     .insert(provider.to_owned(), Secret(key.trim().to_owned()));
-            }
-            if !credentials.variables.iter().any(|known| known == variable) {
-                credentials.variables.push(variable.to_owned());
             }
         }
         (credentials, warnings)
@@ -106,26 +95,6 @@ impl Credentials {
     pub fn stored_for(&self, provider: &str) -> Option<&Stored> {
         self.stored.get(provider)
     }
-
-    /// Every environment variable that may hold a key, set or not.
-    pub fn variables(&self) -> &[String] {
-        &self.variables
-    }
-}
-
-fn read(home: &Path, warnings: &mut Vec<String>) -> Map<String, Value> {
-    let bytes = match crate::sys::fs::read_regular(&home.join("auth.json"), LIMIT) {
-        Ok(bytes) => bytes,
-        Err(error) if crate::sys::fs::is_missing(&error) => return Map::new(),
-        Err(error) => {
-            warnings.push(format!("auth.json: {}", crate::error::io_text(&error)));
-            return Map::new();
-        }
-    };
-    parse_object(&bytes).unwrap_or_else(|problem| {
-        warnings.push(format!("auth.json: {problem} - no stored key is used"));
-        Map::new()
-    })
 }
 
 #[cfg(test)]
@@ -165,7 +134,6 @@ mod tests {
             Some(&Stored::OAuth { expires: 7 })
         );
         assert_eq!(credentials.stored().count(), 2);
-        assert_eq!(credentials.variables(), ["A_KEY", "B_KEY"]);
         assert!(!format!("{credentials:?}").contains("file"));
     }
 
@@ -185,6 +153,10 @@ mod tests {
                 "{warnings:?}"
             );
         }
+        let newer = r#"{"format_version": 2, "a": {"key": "sk-secret"}}"#;
+        let (credentials, warnings) = load(newer, &[]);
+        assert_eq!(key(&credentials, "a"), None);
+        assert!(warnings[0].contains("format_version is 2"), "{warnings:?}");
         let (_, warnings) = Credentials::load(Some(Path::new("/missing")), &Env::default(), []);
         assert_eq!(warnings, [""; 0]);
     }

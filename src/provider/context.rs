@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use ureq::tls::RootCerts;
 
 use super::offline::Script;
 use super::record::Recorder;
 use super::{Failure, Model, route};
-use crate::sys::Env;
+use crate::sys::{Env, lock};
 
 /// Proxies, certificates, what was learned about servers. Cheap to make and to clone.
 #[derive(Clone)]
@@ -104,9 +104,4 @@ impl fmt::Debug for Context {
 
 fn server(model: &Model) -> String {
     format!("{}\n{}\n{}", model.provider, model.base_url, model.id)
-}
-
-/// The data behind these locks is valid after any panic.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,6 +15,7 @@ use ureq::{Agent, Body};
 use super::error::{self, Head};
 use super::sse::{Flow, Parser};
 use super::{Cause, Context, Failure, Sink, Stage, StreamEvent, route};
+use crate::text::clip_chars;
 
 /// Longest wait for a name, and longest wait for a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
@@ -212,7 +213,7 @@ impl Connection {
             _ => message,
         };
         let mut failure = Failure::new(cause, stage, message);
-        failure.detail = error::clip(&format!("{}\n{text}", failure.message), 4_096);
+        failure.detail = clip_chars(&format!("{}\n{text}", failure.message), 4_096);
         failure
     }
 

@@ -3,13 +3,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::context::lock;
 use super::http::Connection;
 use super::{
     Cause, Context, Dialect, Failure, Model, Request, Secret, Sink, Stage, StreamEvent, anthropic,
     completions, offline,
 };
 use crate::sys::cancel::{CancelToken, Canceller, cancel_pair};
+use crate::sys::lock;
 
 /// What the requests of one turn share. Clones are the same lane: a worker streams on one, and
 /// the owner of the turn keeps another to shut it down.

@@ -142,6 +142,16 @@ pub struct Request {
     pub session_id: String,
 }
 
+impl Request {
+    /// The tools that the model is told of: none when it takes none.
+    fn offered_tools(&self) -> &[ToolSpec] {
+        match self.model.supports_tools {
+            true => &self.tools,
+            false => &[],
+        }
+    }
+}
+
 /// A credential. Its value never shows in debug output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub String);

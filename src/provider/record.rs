@@ -10,10 +10,10 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use super::context::lock;
 use super::offline::record;
 use super::{Failure, Secret, Sink, StreamEvent, error, route};
 use crate::error::io_text;
+use crate::sys::lock;
 
 /// What closes the list. The next step is written over it.
 const END: &[u8] = b"\n]\n";

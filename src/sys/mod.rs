@@ -6,6 +6,7 @@ pub mod cancel;
 pub mod clock;
 pub mod env;
 pub mod fs;
+mod lock;
 pub mod poll;
 pub mod process;
 mod procfs;
@@ -14,4 +15,5 @@ pub mod stage;
 
 pub use cancel::{CancelToken, Canceller};
 pub use env::Env;
+pub use lock::lock;
 pub use stage::Stage;

@@ -51,22 +51,26 @@ pub fn clip_start(text: &str, max: usize) -> &str {
 
 /// `text` cut to at most `max` characters, the ellipsis that marks a cut included.
 pub fn clip_chars(text: &str, max: usize) -> String {
-    if text.chars().nth(max).is_none() {
-        return text.to_owned();
+    match text.chars().nth(max) {
+        None => text.to_owned(),
+        Some(_) => with_ellipsis(text, max, |grapheme| grapheme.chars().count()),
     }
+}
+
+/// The graphemes of `text` whose sizes sum up to less than `max`, and an ellipsis of size one.
+pub(super) fn with_ellipsis(text: &str, max: usize, size: impl Fn(&str) -> usize) -> String {
+    let Some(mut room) = max.checked_sub(1) else {
+        return String::new();
+    };
     let mut kept = String::new();
-    let mut room = max.saturating_sub(1);
     for grapheme in text.graphemes(true) {
-        match room.checked_sub(grapheme.chars().count()) {
+        match room.checked_sub(size(grapheme)) {
             Some(left) => room = left,
             None => break,
         }
         kept.push_str(grapheme);
     }
-    if max > 0 {
-        kept.push('…');
-    }
-    kept
+    kept + "…"
 }
 
 /// The last character start at or before `at`, which may be past the end.

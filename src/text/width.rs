@@ -6,6 +6,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::clip::with_ellipsis;
+
 /// Blocks whose characters take two columns, in order.
 const WIDE: &[(char, char)] = &[
     ('\u{1100}', '\u{115f}'),
@@ -65,23 +67,10 @@ pub fn width(text: &str) -> usize {
 
 /// `text` cut to at most `columns`, its end replaced by an ellipsis when it is longer.
 pub fn clip_columns(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
+    match width(text) <= columns {
+        true => text.to_owned(),
+        false => with_ellipsis(text, columns, grapheme_width),
     }
-    let mut kept = String::new();
-    let mut room = columns.saturating_sub(1);
-    for grapheme in text.graphemes(true) {
-        let needs = grapheme_width(grapheme);
-        if needs > room {
-            break;
-        }
-        room -= needs;
-        kept.push_str(grapheme);
-    }
-    if columns > 0 {
-        kept.push('…');
-    }
-    kept
 }
 
 fn grapheme_width(grapheme: &str) -> usize {

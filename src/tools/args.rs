@@ -24,6 +24,26 @@ pub struct Parameter {
     pub help: &'static str,
 }
 
+impl Parameter {
+    /// One that a call must have.
+    pub const fn required(name: &'static str, kind: &'static str, help: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            required: true,
+            help,
+        }
+    }
+
+    /// One that a call may leave out.
+    pub const fn optional(name: &'static str, kind: &'static str, help: &'static str) -> Self {
+        Self {
+            required: false,
+            ..Self::required(name, kind, help)
+        }
+    }
+}
+
 /// The JSON Schema object of a parameter list.
 pub fn schema(parameters: &[Parameter]) -> Value {
     let properties: Map<String, Value> = parameters
@@ -53,9 +73,9 @@ pub fn schema(parameters: &[Parameter]) -> Value {
 pub struct Args(Map<String, Value>);
 
 impl Args {
-    /// Parses arguments and refuses names that are not in `known`. An empty text and `null` are
-    /// no arguments.
-    pub fn parse(text: &str, known: &[&str]) -> Result<Self, String> {
+    /// Parses arguments and refuses names that are not those of `parameters`. An empty text and
+    /// `null` are no arguments.
+    pub fn parse(text: &str, parameters: &[Parameter]) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(Self(Map::new()));
         }
@@ -70,23 +90,19 @@ impl Args {
                 ));
             }
         };
-        match map.keys().find(|name| !known.contains(&name.as_str())) {
+        let known = |name: &&String| parameters.iter().any(|known| known.name == name.as_str());
+        match map.keys().find(|name| !known(name)) {
             None => Ok(Self(map)),
             Some(unknown) => Err(format!(
                 "unknown parameter `{}`; the parameters are {}",
                 one_line(&clip_chars(unknown, 100), None),
-                known
+                parameters
                     .iter()
-                    .map(|name| format!("`{name}`"))
+                    .map(|known| format!("`{}`", known.name))
                     .collect::<Vec<_>>()
                     .join(", "),
             )),
         }
-    }
-
-    /// The same with the names of a parameter list.
-    pub fn of(text: &str, parameters: &[Parameter]) -> Result<Self, String> {
-        Self::parse(text, &parameters.iter().map(|p| p.name).collect::<Vec<_>>())
     }
 
     /// A string, when given.
@@ -167,7 +183,8 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Args, String> {
-        Args::parse(text, &["a", "b"])
+        let any = |name| Parameter::optional(name, "string", "");
+        Args::parse(text, &["a", "b"].map(any))
     }
 
     #[test]
@@ -249,18 +266,8 @@ mod tests {
     #[test]
     fn the_schema_lists_what_is_required() {
         let list = [
-            Parameter {
-                name: "x",
-                kind: "string",
-                required: true,
-                help: "X.",
-            },
-            Parameter {
-                name: "y",
-                kind: "integer",
-                required: false,
-                help: "Y.",
-            },
+            Parameter::required("x", "string", "X."),
+            Parameter::optional("y", "integer", "Y."),
         ];
         let schema = schema(&list);
         assert_eq!(schema["required"], json!(["x"]));

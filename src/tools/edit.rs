@@ -19,24 +19,17 @@ use crate::text::diff_rows;
 
 /// What a call may say.
 pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "path",
-        kind: "string",
-        required: true,
-        help: "The file, absolute or relative to the workspace.",
-    },
-    Parameter {
-        name: "old_string",
-        kind: "string",
-        required: true,
-        help: "Text that occurs exactly once in the file, copied exactly, without line numbers.",
-    },
-    Parameter {
-        name: "new_string",
-        kind: "string",
-        required: true,
-        help: "What takes its place.",
-    },
+    Parameter::required(
+        "path",
+        "string",
+        "The file, absolute or relative to the workspace.",
+    ),
+    Parameter::required(
+        "old_string",
+        "string",
+        "Text that occurs exactly once in the file, copied exactly, without line numbers.",
+    ),
+    Parameter::required("new_string", "string", "What takes its place."),
 ];
 
 /// Largest file that is edited, in bytes: it is held in memory.
@@ -45,23 +38,15 @@ const MAX_FILE: u64 = 64 << 20;
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Runs a call.
-pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
-    edit(runtime, call).unwrap_or_else(|failure| failure)
-}
-
-fn edit(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
-    let args = Args::of(call.arguments, PARAMETERS).map_err(ToolResult::failed)?;
-    let shown = args.required_path("path").map_err(ToolResult::failed)?;
-    let old = args
-        .required_string("old_string")
-        .map_err(ToolResult::failed)?;
-    let new = args
-        .required_string("new_string")
-        .map_err(ToolResult::failed)?;
+pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
+    let args = Args::parse(call.arguments, PARAMETERS)?;
+    let shown = args.required_path("path")?;
+    let old = args.required_string("old_string")?;
+    let new = args.required_string("new_string")?;
 
     let path = runtime.resolve(shown);
     let lock = PathLock::acquire(&path, shown, call.cancel)?;
-    let target = Target::open(&path, shown).map_err(ToolResult::failed)?;
+    let target = Target::open(&path, shown)?;
     let Target::Existing(existing) = &target else {
         return Err(ToolResult::failed(format!(
             "`{shown}` does not exist; create it with `write`"

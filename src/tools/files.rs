@@ -7,15 +7,15 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, after, bounded, select};
 
 use crate::chat::{Outcome, ToolResult};
 use crate::error::io_text;
-use crate::sys::CancelToken;
 use crate::sys::fs::open_regular;
+use crate::sys::{CancelToken, lock};
 
 /// Longest wait for another call that works on the same file.
 const LOCK_WAIT: Duration = Duration::from_secs(60);
@@ -197,11 +197,6 @@ pub fn cancelled() -> ToolResult {
         ..ToolResult::failed("cancelled")
     }
     .summary("cancelled")
-}
-
-/// A panic elsewhere does not make the data of a lock wrong here.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -19,30 +19,26 @@ use crate::text::{clip_bytes, one_line};
 
 /// What a call may say.
 pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "pattern",
-        kind: "string",
-        required: true,
-        help: "Regular expression without look-around, matched line by line; `(?i)` ignores case.",
-    },
-    Parameter {
-        name: "path",
-        kind: "string",
-        required: false,
-        help: "Directory or file to search; the workspace by default.",
-    },
-    Parameter {
-        name: "glob",
-        kind: "string",
-        required: false,
-        help: "Only files like `*.rs` or `src/**/*.{ts,tsx}`.",
-    },
-    Parameter {
-        name: "all",
-        kind: "boolean",
-        required: false,
-        help: "Search hidden, ignored and build directories too.",
-    },
+    Parameter::required(
+        "pattern",
+        "string",
+        "Regular expression without look-around, matched line by line; `(?i)` ignores case.",
+    ),
+    Parameter::optional(
+        "path",
+        "string",
+        "Directory or file to search; the workspace by default.",
+    ),
+    Parameter::optional(
+        "glob",
+        "string",
+        "Only files like `*.rs` or `src/**/*.{ts,tsx}`.",
+    ),
+    Parameter::optional(
+        "all",
+        "boolean",
+        "Search hidden, ignored and build directories too.",
+    ),
 ];
 
 /// Most matches of one call.
@@ -58,12 +54,8 @@ const MAX_HIT: usize = 4096;
 const TIME: Duration = Duration::from_secs(60);
 
 /// Runs a call.
-pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
-    grep(runtime, call).unwrap_or_else(ToolResult::failed)
-}
-
-fn grep(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, String> {
-    let args = Args::of(call.arguments, PARAMETERS)?;
+pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
+    let args = Args::parse(call.arguments, PARAMETERS)?;
     let pattern = args.required_string("pattern")?;
     let shown = args
         .path("path")?
@@ -72,9 +64,7 @@ fn grep(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, String> {
     let glob = args.string("glob")?.filter(|glob| !glob.is_empty());
     let all = args.boolean("all")?;
     if pattern.len() > MAX_LINE {
-        return Err(format!(
-            "`pattern` is too long, {MAX_LINE} bytes is the most"
-        ));
+        return Err(format!("`pattern` is too long, {MAX_LINE} bytes is the most").into());
     }
     let regex = Regex::new(pattern).map_err(|error| {
         format!(
@@ -428,7 +418,10 @@ mod tests {
             cancel: &cancel,
             output: &|_, _| {},
         };
-        assert_eq!(run(bench.runtime(), &call).outcome, Outcome::Cancelled);
+        assert_eq!(
+            run(bench.runtime(), &call).unwrap().outcome,
+            Outcome::Cancelled
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! prompt, transcript and dispatcher cannot disagree. A tool runs on a thread of its own, may
 //! block there, looks at its cancel token, and never panics on what a model or a file says.
 
-pub mod args;
-pub mod bash;
+mod args;
+mod bash;
 mod edit;
 mod files;
 mod grep;
@@ -31,7 +31,6 @@ use crate::text::{clip_chars, one_line, sanitize};
 pub use files::{Identity, identity};
 pub use results::KeptResults;
 pub use runtime::Runtime;
-pub use walk::{Skipped, Walk};
 
 /// Most bytes of one result that a model reads.
 pub const RESULT_CAP: usize = 32 * 1024;
@@ -88,10 +87,10 @@ pub struct Builtin {
     pub completed: &'static str,
     /// What its label shows it works on.
     pub subject: Subject,
-    /// The JSON Schema of its arguments.
-    pub parameters: fn() -> Value,
-    /// Runs it.
-    pub run: fn(&Runtime, &Call<'_>) -> ToolResult,
+    /// What a call may say.
+    pub parameters: &'static [args::Parameter],
+    /// Runs it. Both results are for the model.
+    pub run: fn(&Runtime, &Call<'_>) -> Result<ToolResult, ToolResult>,
 }
 
 /// All built-in tools, in the order the model sees them.
@@ -105,7 +104,7 @@ pub const BUILTINS: &[Builtin] = &[
         running: "Reading",
         completed: "Read",
         subject: Subject::Path,
-        parameters: || args::schema(read::PARAMETERS),
+        parameters: read::PARAMETERS,
         run: read::run,
     },
     Builtin {
@@ -117,7 +116,7 @@ pub const BUILTINS: &[Builtin] = &[
         running: "Writing",
         completed: "Wrote",
         subject: Subject::Path,
-        parameters: || args::schema(write::PARAMETERS),
+        parameters: write::PARAMETERS,
         run: write::run,
     },
     Builtin {
@@ -130,7 +129,7 @@ pub const BUILTINS: &[Builtin] = &[
         running: "Editing",
         completed: "Edited",
         subject: Subject::Path,
-        parameters: || args::schema(edit::PARAMETERS),
+        parameters: edit::PARAMETERS,
         run: edit::run,
     },
     Builtin {
@@ -143,7 +142,7 @@ pub const BUILTINS: &[Builtin] = &[
         running: "Searching",
         completed: "Searched",
         subject: Subject::Shown("pattern"),
-        parameters: || args::schema(grep::PARAMETERS),
+        parameters: grep::PARAMETERS,
         run: grep::run,
     },
     Builtin {
@@ -155,7 +154,7 @@ pub const BUILTINS: &[Builtin] = &[
         running: "Reading result",
         completed: "Read result",
         subject: Subject::Id,
-        parameters: || args::schema(results::PARAMETERS),
+        parameters: results::PARAMETERS,
         run: results::run,
     },
     Builtin {
@@ -169,8 +168,8 @@ pub const BUILTINS: &[Builtin] = &[
         running: "Running",
         completed: "Ran",
         subject: Subject::Command(&["command", "handle"]),
-        parameters: bash::parameters,
-        run: run_bash,
+        parameters: bash::PARAMETERS,
+        run: bash::run,
     },
 ];
 
@@ -184,14 +183,14 @@ pub fn spec(builtin: &Builtin) -> ToolSpec {
     ToolSpec {
         name: builtin.name.to_owned(),
         description: builtin.description.to_owned(),
-        parameters: (builtin.parameters)(),
+        parameters: args::schema(builtin.parameters),
     }
 }
 
 /// Runs a call on this thread. Whatever the name and the arguments are, there is a result.
 pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
     match builtin(name) {
-        Some(builtin) => (builtin.run)(runtime, call),
+        Some(builtin) => (builtin.run)(runtime, call).unwrap_or_else(|failure| failure),
         None => unknown(
             name,
             &BUILTINS
@@ -199,18 +198,6 @@ pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
                 .map(|builtin| builtin.name)
                 .collect::<Vec<_>>(),
         ),
-    }
-}
-
-fn run_bash(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
-    match bash::parse(call.arguments) {
-        Ok(request) => {
-            let Runtime {
-                processes, shell, ..
-            } = runtime;
-            bash::execute(processes, shell, request, call.cancel, call.output)
-        }
-        Err(reason) => ToolResult::failed(reason),
     }
 }
 

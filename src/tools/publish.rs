@@ -132,12 +132,10 @@ impl Existing {
     }
 
     /// Fails when the path names another file by now, or this one in another state.
-    pub fn check_unchanged(&self, shown: &str) -> Result<(), String> {
+    fn check_unchanged(&self, shown: &str) -> Result<(), String> {
         let now = std::fs::symlink_metadata(&self.path);
-        let same = now.is_ok_and(|now| {
-            (now.dev(), now.ino()) == (self.metadata.dev(), self.metadata.ino())
-                && Stamp::of(&now) == self.stamp()
-        });
+        let same = now
+            .is_ok_and(|now| is_same_file(&now, &self.metadata) && Stamp::of(&now) == self.stamp());
         match same {
             true => Ok(()),
             false => Err(format!(
@@ -189,9 +187,7 @@ impl Existing {
         }
         let metadata = self.file.metadata().map_err(fail)?;
         match std::fs::symlink_metadata(&self.path) {
-            Ok(now) if (now.dev(), now.ino()) == (metadata.dev(), metadata.ino()) => {
-                Ok(Stamp::of(&metadata))
-            }
+            Ok(now) if is_same_file(&now, &metadata) => Ok(Stamp::of(&metadata)),
             _ => Err(format!(
                 "`{shown}` was replaced while it was written; read it again"
             )),
@@ -223,6 +219,10 @@ impl Existing {
         file.set_len(length)?;
         file.sync_all()
     }
+}
+
+fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// Whether an error means that the disk or a quota has no room, where another way of writing

@@ -16,24 +16,13 @@ use crate::chat::ToolResult;
 
 /// What a call may say.
 pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "path",
-        kind: "string",
-        required: true,
-        help: "The file, absolute or relative to the workspace.",
-    },
-    Parameter {
-        name: "offset",
-        kind: "integer",
-        required: false,
-        help: "First line to show, from 1.",
-    },
-    Parameter {
-        name: "limit",
-        kind: "integer",
-        required: false,
-        help: "Most lines to show.",
-    },
+    Parameter::required(
+        "path",
+        "string",
+        "The file, absolute or relative to the workspace.",
+    ),
+    Parameter::optional("offset", "integer", "First line to show, from 1."),
+    Parameter::optional("limit", "integer", "Most lines to show."),
 ];
 
 /// Room for the notice below a cut window, in bytes.
@@ -43,19 +32,11 @@ const NOTICE: usize = 128;
 const TIME: Duration = Duration::from_secs(20);
 
 /// Runs a call.
-pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
-    read(runtime, call).unwrap_or_else(|failure| failure)
-}
-
-fn read(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
-    let args = Args::of(call.arguments, PARAMETERS).map_err(ToolResult::failed)?;
-    let shown = args.required_path("path").map_err(ToolResult::failed)?;
-    let offset = args
-        .integer("offset")
-        .map_err(ToolResult::failed)?
-        .unwrap_or(1)
-        .max(1);
-    let limit = args.integer("limit").map_err(ToolResult::failed)?;
+pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
+    let args = Args::parse(call.arguments, PARAMETERS)?;
+    let shown = args.required_path("path")?;
+    let offset = args.integer("offset")?.unwrap_or(1).max(1);
+    let limit = args.integer("limit")?;
     let limit = limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX);
 
     let path = runtime.resolve(shown);
@@ -66,7 +47,7 @@ fn read(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
     };
     // A window that was read while the file changed may mix two states: it is read once more.
     for _ in 0..2 {
-        let (file, metadata) = open(&path, shown).map_err(ToolResult::failed)?;
+        let (file, metadata) = open(&path, shown)?;
         let mut window = Window::new(file, offset, limit, limits);
         let result = window.fill(shown);
         let after = window.lines.file().metadata();

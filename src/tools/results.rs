@@ -5,37 +5,21 @@ use std::sync::{Arc, Mutex};
 
 use super::RESULT_CAP;
 use super::args::{Args, Parameter};
-use super::files::lock;
 use super::{Call, Runtime};
 use crate::chat::{Keep, ToolResult};
+use crate::sys::lock;
 use crate::text::{clip_bytes, clip_start, floor_char};
 
 /// What a call of `read_result` may say.
 pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "id",
-        kind: "integer",
-        required: true,
-        help: "The id from the notice of a cut result.",
-    },
-    Parameter {
-        name: "offset",
-        kind: "integer",
-        required: false,
-        help: "First byte to show, from 0.",
-    },
-    Parameter {
-        name: "limit",
-        kind: "integer",
-        required: false,
-        help: "Most bytes to show.",
-    },
-    Parameter {
-        name: "query",
-        kind: "string",
-        required: false,
-        help: "Show only lines that contain this text, with their line numbers.",
-    },
+    Parameter::required("id", "integer", "The id from the notice of a cut result."),
+    Parameter::optional("offset", "integer", "First byte to show, from 0."),
+    Parameter::optional("limit", "integer", "Most bytes to show."),
+    Parameter::optional(
+        "query",
+        "string",
+        "Show only lines that contain this text, with their line numbers.",
+    ),
 ];
 
 /// Most results that are kept.
@@ -131,15 +115,12 @@ impl KeptResults {
 }
 
 /// Runs a call of `read_result`.
-pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
-    match read(&runtime.results, call.arguments) {
-        Ok(result) => result,
-        Err(reason) => ToolResult::failed(reason),
-    }
+pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
+    Ok(read(&runtime.results, call.arguments)?)
 }
 
 fn read(results: &KeptResults, arguments: &str) -> Result<ToolResult, String> {
-    let args = Args::of(arguments, PARAMETERS)?;
+    let args = Args::parse(arguments, PARAMETERS)?;
     let id = args.integer("id")?.ok_or("`id` is missing")?;
     let offset = args.integer("offset")?.unwrap_or(0);
     let largest = RESULT_CAP - NOTICE;

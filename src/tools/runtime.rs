@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::bash::{Processes, Shell};
-use super::files::{PathLock, Seen, lock};
+use super::files::{PathLock, Seen};
 use super::publish::Target;
 use super::results::KeptResults;
 use super::undo::{Before, Change, UndoList};
 use crate::chat::ToolResult;
 use crate::error::io_text;
-use crate::sys::Env;
 use crate::sys::cancel::cancel_pair;
 use crate::sys::process::Owner;
+use crate::sys::{Env, lock};
 
 /// Workspace, processes, file observations, kept results and changes of one session.
 #[derive(Debug)]

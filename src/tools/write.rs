@@ -13,47 +13,35 @@ use crate::text::diff_rows;
 
 /// What a call may say.
 pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "path",
-        kind: "string",
-        required: true,
-        help: "The file, absolute or relative to the workspace. Missing directories are created.",
-    },
-    Parameter {
-        name: "content",
-        kind: "string",
-        required: true,
-        help: "The whole new content, written byte for byte.",
-    },
+    Parameter::required(
+        "path",
+        "string",
+        "The file, absolute or relative to the workspace. Missing directories are created.",
+    ),
+    Parameter::required(
+        "content",
+        "string",
+        "The whole new content, written byte for byte.",
+    ),
 ];
 
 /// Longest text on either side that is compared for the viewer, in bytes.
 const MAX_DIFF: usize = 2 << 20;
 
 /// Runs a call.
-pub fn run(runtime: &Runtime, call: &Call<'_>) -> ToolResult {
-    write(runtime, call).unwrap_or_else(|failure| failure)
-}
-
-fn write(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
-    let args = Args::of(call.arguments, PARAMETERS).map_err(ToolResult::failed)?;
-    let shown = args.required_path("path").map_err(ToolResult::failed)?;
-    let content = args
-        .required_string("content")
-        .map_err(ToolResult::failed)?;
+pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
+    let args = Args::parse(call.arguments, PARAMETERS)?;
+    let shown = args.required_path("path")?;
+    let content = args.required_string("content")?;
 
     let path = runtime.resolve(shown);
     let lock = PathLock::acquire(&path, shown, call.cancel)?;
-    let target = Target::open(&path, shown).map_err(ToolResult::failed)?;
+    let target = Target::open(&path, shown)?;
     runtime.seen.check(lock.key(), target.stamp(), shown)?;
-    let old = match &target {
-        Target::Missing(_) => Old::nothing(),
-        Target::Existing(existing) => Old::of(existing, shown).map_err(ToolResult::failed)?,
+    let (removed, before) = match &target {
+        Target::Missing(_) => (0, Before::Missing),
+        Target::Existing(existing) => old(existing, shown)?,
     };
-    let Old {
-        lines: removed,
-        before,
-    } = old;
     let added = count_lines(content.as_bytes());
     let display = match &before {
         Before::Missing if content.len() <= MAX_DIFF => diff_rows(shown, "", content),
@@ -74,46 +62,26 @@ fn write(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
     })
 }
 
-/// What a write replaces.
-struct Old {
-    lines: usize,
-    before: Before,
-}
-
-impl Old {
-    fn nothing() -> Self {
-        Self {
-            lines: 0,
-            before: Before::Missing,
-        }
-    }
-
-    /// Reads an existing file, which must be UTF-8. A large one is looked at piece by piece.
-    fn of(existing: &Existing, shown: &str) -> Result<Self, String> {
-        let fail = |error: io::Error| describe(shown, &error);
-        let mut bytes = Vec::new();
-        (&existing.file)
-            .take(undo::MAX_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(fail)?;
-        let large = bytes.len() as u64 > undo::MAX_BYTES;
-        let (valid, lines) = match large {
-            false => (std::str::from_utf8(&bytes).is_ok(), count_lines(&bytes)),
-            true => scan(&existing.file).map_err(fail)?,
-        };
-        match valid {
-            false => Err(format!(
-                "`{shown}` is not UTF-8 text and was left alone; use `bash` to replace it"
-            )),
-            true if large => Ok(Self {
-                lines,
-                before: Before::TooLarge,
-            }),
-            true => Ok(Self {
-                lines,
-                before: Before::Bytes(bytes),
-            }),
-        }
+/// How many lines a write replaces, and with which bytes. The file must be UTF-8; a large one is
+/// looked at piece by piece.
+fn old(existing: &Existing, shown: &str) -> Result<(usize, Before), String> {
+    let fail = |error: io::Error| describe(shown, &error);
+    let mut bytes = Vec::new();
+    (&existing.file)
+        .take(undo::MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(fail)?;
+    let large = bytes.len() as u64 > undo::MAX_BYTES;
+    let (valid, lines) = match large {
+        false => (std::str::from_utf8(&bytes).is_ok(), count_lines(&bytes)),
+        true => scan(&existing.file).map_err(fail)?,
+    };
+    match valid {
+        false => Err(format!(
+            "`{shown}` is not UTF-8 text and was left alone; use `bash` to replace it"
+        )),
+        true if large => Ok((lines, Before::TooLarge)),
+        true => Ok((lines, Before::Bytes(bytes))),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::provider::Catalog;
 /// The default and all models, in the order of listings.
 pub fn models(catalog: &Catalog, settings: &Settings) -> Value {
     let models: Vec<_> = catalog
-        .models()
+        .usable()
         .map(|model| {
             json!({
                 "model": model.slug(),

@@ -253,6 +253,16 @@ fn listings_agree_in_both_forms() {
         "image_input": true, "tools": true, "context_window": 64000});
     assert_eq!(test, &expected);
     assert!(text(&["models"]).contains("mock/test"));
+    // A key for a provider that this build cannot talk to makes none of its models usable.
+    let run = place
+        .e()
+        .env("OPENAI_API_KEY", "k")
+        .env("ANTHROPIC_API_KEY", "k");
+    let listed = run.arg("models").run().ends_with(0).stdout;
+    assert!(
+        listed.contains("anthropic/") && !listed.contains("openai/"),
+        "{listed}"
+    );
     assert_eq!(text(&["auth"]), "mock  api key\n");
 }
 

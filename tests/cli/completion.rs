@@ -54,6 +54,11 @@ fn bash_offers_what_fits() {
     ] {
         assert_eq!(offers(&place, words), expected, "{words:?}");
     }
+    // A word that is also the name of a folder stays a word: readline adds a slash to file names.
+    let script = place.e().args(["--generate", "complete-bash"]).run();
+    let script = script.ends_with(0).stdout;
+    let asked = format!("{script}\ncomplete -p e");
+    assert_eq!(place.bash(&asked).run().stdout, "complete -F _e e\n");
     assert!(offers(&place, &["e", ""]).contains(&"models".to_string()));
     assert!(offers(&place, &["e", "docs", ""]).len() >= 8);
 }

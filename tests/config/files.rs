@@ -1,6 +1,8 @@
 //! settings.json, auth.json and models.json in every state that hands and programs leave behind.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::json;
 
@@ -91,41 +93,25 @@ fn a_byte_order_mark_is_no_fault() {
 
 #[test]
 fn what_is_no_regular_file_is_said_and_waited_for_by_nobody() {
-    for name in ["settings.json", "auth.json", "models.json"] {
-        let place = Place::new();
-        let _ = std::fs::remove_file(place.home.join(name));
-        std::fs::create_dir(place.home.join(name)).unwrap();
-        let run = place
-            .e()
-            .args(["-p", "-m", "offline/echo", "hi"])
-            .run()
-            .ends_with(0);
-        assert!(run.stderr.contains(name), "{run:?}");
-
-        let place = Place::new();
-        let path = place.home.join(name);
-        let _ = std::fs::remove_file(&path);
-        let made = std::process::Command::new("mkfifo")
-            .arg(&path)
-            .status()
-            .unwrap();
+    let make_pipe = |path: &Path| {
+        let made = Command::new("mkfifo").arg(path).status().unwrap();
         assert!(made.success());
-        let run = place
-            .e()
-            .args(["-p", "-m", "offline/echo", "hi"])
-            .run()
-            .ends_with(0);
-        assert!(run.stderr.contains(name), "{run:?}");
-
-        let place = Place::new();
-        let _ = std::fs::remove_file(place.home.join(name));
-        symlink("/dev/zero", place.home.join(name)).unwrap();
-        let run = place
-            .e()
-            .args(["-p", "-m", "offline/echo", "hi"])
-            .run()
-            .ends_with(0);
-        assert!(run.stderr.contains(name), "{run:?}");
+    };
+    let kinds: [&dyn Fn(&Path); 3] = [
+        &|path| std::fs::create_dir(path).unwrap(),
+        &make_pipe,
+        &|path| symlink("/dev/zero", path).unwrap(),
+    ];
+    for name in ["settings.json", "auth.json", "models.json"] {
+        for make in kinds {
+            let place = Place::new();
+            let path = place.home.join(name);
+            let _ = std::fs::remove_file(&path);
+            make(&path);
+            let args = ["-p", "-m", "offline/echo", "hi"];
+            let run = place.e().args(args).run().ends_with(0);
+            assert!(run.stderr.contains(name), "{run:?}");
+        }
     }
 }
 

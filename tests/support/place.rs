@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -381,56 +381,49 @@ impl Watched {
     }
 
     /// Waits until the text is there.
+    #[track_caller]
     pub fn wait_for(&self, text: &str) {
-        let until = Instant::now() + PATIENCE;
-        let mut gathered = self.0.0.lock().expect("the lock");
-        while !String::from_utf8_lossy(&gathered.bytes).contains(text) {
-            let left = until.saturating_duration_since(Instant::now());
-            let seen = String::from_utf8_lossy(&gathered.bytes).into_owned();
-            assert!(gathered.open && !left.is_zero(), "no {text:?} in {seen:?}");
-            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
-        }
+        let there = |gathered: &Gathered| String::from_utf8_lossy(&gathered.bytes).contains(text);
+        let gathered = self.wait(there, text);
+        let seen = String::from_utf8_lossy(&gathered.bytes);
+        assert!(seen.contains(text), "no {text:?} in {seen:?}");
     }
 
     /// Waits for that many lines, or for the end.
+    #[track_caller]
     pub fn wait_lines(&self, count: usize) {
-        let until = Instant::now() + PATIENCE;
-        let mut gathered = self.0.0.lock().expect("the lock");
-        while gathered.open && gathered.bytes.iter().filter(|&&byte| byte == b'\n').count() < count
-        {
-            let left = until.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "no {count} lines");
-            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
-        }
+        let lines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count();
+        drop(self.wait(|gathered| lines(&gathered.bytes) >= count, "lines"));
     }
 
     /// Waits for bytes behind the first `from`; nothing at the end of the output.
     #[track_caller]
     pub fn wait_behind(&self, from: usize) -> Option<Vec<u8>> {
-        let until = Instant::now() + PATIENCE;
-        let mut gathered = self.0.0.lock().expect("the lock");
-        while gathered.open && gathered.bytes.len() <= from {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let seen = String::from_utf8_lossy(&gathered.bytes);
-                let start = seen.len().saturating_sub(4000);
-                panic!("nothing more comes behind {:?}", seen.get(start..));
-            }
-            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
-        }
-        let bytes = &gathered.bytes[from.min(gathered.bytes.len())..];
+        let gathered = self.wait(|gathered| gathered.bytes.len() > from, "more");
+        let bytes = gathered.bytes.get(from..).unwrap_or_default();
         (!bytes.is_empty()).then(|| bytes.to_vec())
     }
 
+    #[track_caller]
     fn wait_end(&self) -> Vec<u8> {
-        let until = Instant::now() + PATIENCE;
-        let mut gathered = self.0.0.lock().expect("the lock");
-        while gathered.open {
-            let left = until.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "the output stays open");
-            gathered = self.0.1.wait_timeout(gathered, left).expect("the lock").0;
+        std::mem::take(&mut self.wait(|_| false, "end").bytes)
+    }
+
+    /// Waits until that holds, or for the end of the output.
+    #[track_caller]
+    fn wait(&self, until: impl Fn(&Gathered) -> bool, what: &str) -> MutexGuard<'_, Gathered> {
+        let (gathered, changed) = &*self.0;
+        let gathered = gathered.lock().expect("the lock");
+        let waits = |gathered: &mut Gathered| gathered.open && !until(gathered);
+        let (gathered, timeout) = changed
+            .wait_timeout_while(gathered, PATIENCE, waits)
+            .expect("the lock");
+        if timeout.timed_out() {
+            let start = gathered.bytes.len().saturating_sub(4_000);
+            let seen = String::from_utf8_lossy(&gathered.bytes[start..]);
+            panic!("no {what:?} in what ends with {seen:?}");
         }
-        std::mem::take(&mut gathered.bytes)
+        gathered
     }
 }
 

@@ -214,26 +214,16 @@ impl Received {
 
     /// The text of the last user message, in either dialect.
     pub fn last_user(&self) -> String {
-        let messages = self.body["messages"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
-        let user = messages
-            .iter()
-            .rev()
-            .find(|message| message["role"] == "user");
+        let mut messages = self.messages().iter().rev();
+        let user = messages.find(|message| message["role"] == "user");
         user.map(|message| flat(&message["content"]))
             .unwrap_or_default()
     }
 
     /// The texts of all tool results, in either dialect.
     pub fn results(&self) -> Vec<String> {
-        let messages = self.body["messages"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
         let mut results = Vec::new();
-        for message in &messages {
+        for message in self.messages() {
             if message["role"] == "tool" {
                 results.push(flat(&message["content"]));
             }
@@ -244,6 +234,10 @@ impl Received {
             }
         }
         results
+    }
+
+    fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
 
     /// The system prompt, in either dialect.

@@ -134,12 +134,7 @@ pub fn anthropic(request: &Received) -> Result<(), String> {
                 "redacted_thinking" if role == "assistant" => {}
                 "tool_use" if role == "assistant" => {
                     let id = block["id"].as_str().unwrap_or_default().to_string();
-                    let legal_id = !id.is_empty()
-                        && id.len() <= 64
-                        && id
-                            .chars()
-                            .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-                    if !legal_id
+                    if !legal(&id)
                         || open.contains(&id)
                         || !block["input"].is_object()
                         || !legal(block["name"].as_str().unwrap_or_default())

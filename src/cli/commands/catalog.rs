@@ -1,10 +1,12 @@
 //! `e auth`, `e providers` and `e models`: what the provider catalog knows. No secret is printed,
 //! and nothing is fetched.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::config::Settings;
-use crate::provider::{Authentication, Catalog, ProviderInfo, Stored};
+use crate::provider::{Authentication, Catalog, Model, ProviderInfo, Stored};
 use crate::text::one_line;
 use crate::wire;
 
@@ -43,7 +45,7 @@ pub fn models(catalog: &Catalog, settings: &Settings, json: bool) -> String {
         return format!("{}\n", wire::models(catalog, settings));
     }
     let default = wire::default_model(catalog, settings);
-    let rows = catalog.models().map(|model| {
+    let rows = catalog.usable().map(|model| {
         let slug = model.slug();
         let mark = if default.as_ref() == Some(&slug) {
             "default"

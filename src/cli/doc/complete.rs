@@ -67,6 +67,8 @@ pub fn bash() -> String {
     format!(
         r#"# Completion of e for bash.
 _e_paths() {{
+    # Quoting and a slash behind folders are for paths, not for words that are named like a folder.
+    compopt -o filenames 2>/dev/null
     COMPREPLY=()
     local path
     while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "$2")
@@ -82,7 +84,7 @@ _e() {{
         COMPREPLY=($(compgen -W "{commands}" -- "$cur"))
     fi
 }}
-complete -o filenames -F _e e
+complete -F _e e
 "#,
         options = options.join(" "),
         commands = command_names(),

@@ -81,7 +81,7 @@ pub fn command() -> String {
     section(&mut page, "DESCRIPTION");
     page.push_str(
         "e lets a language model read, search, edit and run things in a directory, and prints \
-         what it answers.\nIt works in no directory before you trust it with\n.B e trust\n.\n",
+         what it answers.\nIt works in no directory before you trust it with\n.BR \"e trust\" .\n",
     );
     for (form, help) in RUNS {
         item(&mut page, form, help);
@@ -147,7 +147,7 @@ pub fn settings() -> String {
     let mut page = begin("E-SETTINGS", 5, "settings of e", "e-settings");
     section(&mut page, "DESCRIPTION");
     page.push_str(
-        "The file\n.I ~/.e/settings.json\nholds one JSON object. A key that is missing or invalid \
+        "The file\n.I \\(ti/.e/settings.json\nholds one JSON object. A key that is missing or invalid \
          has its default;\nkeys that e does not know are kept when it writes the file.\n",
     );
     section(&mut page, "KEYS");
@@ -195,6 +195,7 @@ fn escape(text: &str) -> String {
     let text = text
         .replace('\\', "\\e")
         .replace('-', "\\-")
+        .replace('~', "\\(ti")
         .replace('…', "...");
     match text.starts_with(['.', '\'']) {
         true => format!("\\&{text}"),
@@ -210,19 +211,17 @@ mod tests {
     fn text_is_never_a_request() {
         assert_eq!(escape(".SH x"), "\\&.SH x");
         assert_eq!(escape("a\\b-c"), "a\\eb\\-c");
+        assert_eq!(escape("~/.e"), "\\(ti/.e");
     }
 
     #[test]
     fn pages_hold_known_requests_alone() {
         for page in [command(), rpc(), settings()] {
             assert!(page.starts_with(".TH E"));
-            for line in page
-                .lines()
-                .filter(|line| line.starts_with('.') && line.len() > 1)
-            {
+            for line in page.lines().filter(|line| line.starts_with('.')) {
                 let request = line.split(' ').next().unwrap();
                 assert!(
-                    [".TH", ".SH", ".TP", ".B", ".I", ".br"].contains(&request),
+                    [".TH", ".SH", ".TP", ".B", ".BR", ".I", ".br"].contains(&request),
                     "{line}"
                 );
             }

@@ -16,6 +16,7 @@ use crate::provider::http::Decoder;
 use crate::provider::repeated::Repeated;
 use crate::provider::sse::Flow;
 use crate::provider::{Failure, Finish, Sink, StreamEvent, error};
+use crate::text::clip_chars;
 
 #[derive(Deserialize)]
 struct Frame<'a> {
@@ -328,7 +329,7 @@ fn finish(reason: String) -> Finish {
         "tool_use" => Finish::ToolCalls,
         "max_tokens" => Finish::Length,
         "refusal" => Finish::Refusal,
-        _ => Finish::Other(error::clip(&reason, 100)),
+        _ => Finish::Other(clip_chars(&reason, 100)),
     }
 }
 

@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::chat::ToolSpec;
 use crate::provider::history::{self, Entry, Ids, Rules, normalise};
 use crate::provider::{Model, Request, Thinking};
 
@@ -101,11 +100,7 @@ struct Tool<'a> {
 /// The body of one request.
 pub(super) fn body(request: &Request) -> Vec<u8> {
     let model = &request.model;
-    let tools: &[ToolSpec] = if model.supports_tools {
-        &request.tools
-    } else {
-        &[]
-    };
+    let tools = request.offered_tools();
     let rules = Rules {
         tools: !tools.is_empty(),
         ids: Ids::UpTo(64),

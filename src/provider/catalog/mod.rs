@@ -7,6 +7,7 @@ mod builtin;
 mod file;
 mod known;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use known::Provider;
 pub struct Catalog {
     providers: Vec<Provider>,
     credentials: Credentials,
+    key_variables: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -115,11 +117,19 @@ impl Catalog {
                 provider.variable.as_deref()?,
             ))
         });
+        // A provider that takes its key from another variable leaves a key in the usual one.
+        let usual = BUILTIN.iter().filter_map(|row| match row.auth {
+            Auth::Key(variable) => Some(variable),
+            Auth::Browser | Auth::Local => None,
+        });
+        let used = variables.clone().map(|(_, variable)| variable);
+        let key_variables: BTreeSet<String> = usual.chain(used).map(str::to_owned).collect();
         let (credentials, more) = Credentials::load(home, env, variables);
         warnings.extend(more);
         Self {
             providers,
             credentials,
+            key_variables: key_variables.into_iter().collect(),
             warnings,
         }
     }
@@ -141,7 +151,7 @@ impl Catalog {
 
     /// Every environment variable that may hold a provider key.
     pub fn key_variables(&self) -> &[String] {
-        self.credentials.variables()
+        &self.key_variables
     }
 
     /// The models that can be used now, in the order of listings; the offline ones come last.
@@ -150,6 +160,11 @@ impl Catalog {
             .iter()
             .filter(|provider| self.is_open(provider))
             .flat_map(|provider| &provider.models)
+    }
+
+    /// The models that this build can ask.
+    pub fn usable(&self) -> impl Iterator<Item = &Arc<Model>> {
+        self.models().filter(|model| model.dialect.is_spoken())
     }
 
     /// All providers with their state.
@@ -220,7 +235,7 @@ impl Catalog {
             (Some(model), notice) => Ok((model.clone(), notice)),
             (None, Some(notice)) => Err(Error::usage(notice)),
             (None, None) => Err(Error::usage("no model is available").remedy(
-                "sign in with `/login` or a variable like `ANTHROPIC_API_KEY`, name a server in models.json, \
+                "sign in with a variable like `ANTHROPIC_API_KEY`, name a server in models.json, \
                  or try `--model offline/demo`, which needs neither key nor network",
             )),
         }
@@ -229,10 +244,7 @@ impl Catalog {
     /// A model that no list has, of a provider whose list is not closed.
     fn unlisted(&self, name: &str) -> Option<Arc<Model>> {
         let (provider, id) = name.split_once('/')?;
-        let provider = self
-            .providers
-            .iter()
-            .find(|known| known.template.provider == provider)?;
+        let provider = self.provider(provider)?;
         // A server on this machine is open when it is named.
         let open = self.is_open(provider) || provider.auth == Auth::Local;
         let accepts = open && !provider.listed && provider.template.dialect != Dialect::Offline;
@@ -242,40 +254,42 @@ impl Catalog {
     fn unavailable(&self, name: &str) -> Error {
         let error = Error::usage(format!("model `{name}` is unavailable"));
         let of_provider = name.split_once('/').map_or(name, |(provider, _)| provider);
-        let closed = self
-            .providers
-            .iter()
-            .find(|provider| provider.template.provider == of_provider);
-        if let Some(provider) = closed.filter(|provider| !self.is_open(provider)) {
+        let known = self.provider(of_provider);
+        if let Some(provider) = known.filter(|provider| !self.is_open(provider)) {
             let variable = provider
                 .variable
                 .as_ref()
-                .map(|name| format!(" or set `{name}`"))
+                .map(|name| format!("set `{name}`, or "))
                 .unwrap_or_default();
             return error.remedy(format!(
-                "sign in to {} with `/login`{variable}",
+                "sign in to {}: {variable}put its key into auth.json",
                 provider.display
             ));
         }
         let slugs: Vec<String> = self.models().map(|model| model.slug()).collect();
+        let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
         let wanted = name.to_lowercase();
-        let mut near: Vec<&str> = slugs.iter().map(String::as_str).collect();
+        let mut near = slugs.clone();
         near.retain(|slug| !wanted.is_empty() && slug.to_lowercase().contains(&wanted));
         if near.is_empty() {
-            let all: Vec<&str> = slugs.iter().map(String::as_str).collect();
-            near = similar::get_close_matches(name, &all, 3, 0.5);
+            near = similar::get_close_matches(name, &slugs, 3, 0.5);
         }
         near.truncate(5);
         let near: Vec<String> = near.iter().map(|slug| format!("`{slug}`")).collect();
         match near.is_empty() {
             true => error.remedy(
-                "sign in to its provider with `/login`, or see `e models` for what there is",
+                "see `e models` for what there is, or sign in to its provider (`e providers`)",
             ),
             false => error.remedy(format!(
                 "did you mean {}, or sign in to another provider?",
                 near.join(" or ")
             )),
         }
+    }
+
+    fn provider(&self, name: &str) -> Option<&Provider> {
+        let mut providers = self.providers.iter();
+        providers.find(|provider| provider.template.provider == name)
     }
 
     fn is_open(&self, provider: &Provider) -> bool {

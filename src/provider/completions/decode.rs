@@ -13,6 +13,7 @@ use crate::provider::http::Decoder;
 use crate::provider::repeated::Repeated;
 use crate::provider::sse::Flow;
 use crate::provider::{Failure, Finish, Sink, StreamEvent, error};
+use crate::text::clip_chars;
 
 #[derive(Deserialize)]
 struct Frame<'a> {
@@ -176,7 +177,7 @@ fn finish(reason: String) -> Finish {
         "tool_calls" => Finish::ToolCalls,
         "length" => Finish::Length,
         "content_filter" => Finish::ContentFilter,
-        _ => Finish::Other(error::clip(&reason, 100)),
+        _ => Finish::Other(clip_chars(&reason, 100)),
     }
 }
 

@@ -97,11 +97,7 @@ struct Function<'a> {
 /// The body with those optional fields that the server takes.
 pub(super) fn body(request: &Request, fields: &[Field]) -> Vec<u8> {
     let model = &request.model;
-    let tools: &[ToolSpec] = if model.supports_tools {
-        &request.tools
-    } else {
-        &[]
-    };
+    let tools = request.offered_tools();
     let rules = Rules {
         // Calls and results are legal here also in a request that offers no tools.
         tools: true,

@@ -10,6 +10,7 @@ mod wording;
 use std::time::Duration;
 
 use super::{Cause, Failure, Secret, Stage};
+use crate::text::clip_chars;
 use body::Report;
 
 /// Most characters of foreign text in a message.
@@ -53,7 +54,7 @@ impl Head {
             request_id: ids
                 .iter()
                 .find_map(|name| header(name))
-                .map(|id| clip(id, NAME)),
+                .map(|id| clip_chars(id, NAME)),
             retry_after: retry::from_headers(header("retry-after-ms"), header("retry-after")),
         }
     }
@@ -94,7 +95,7 @@ impl Failure {
     }
 }
 
-/// Replaces a secret in a text, also where JSON escaped it and where [`clip`] cut it.
+/// Replaces a secret in a text, also where JSON escaped it and where [`clip_chars`] cut it.
 pub(super) fn redact(text: &mut String, secret: &str) {
     if secret.len() < SHORTEST_SECRET {
         return;
@@ -133,12 +134,12 @@ pub(super) fn from_status(head: Head, body: &str) -> Failure {
         stage: Stage::ResponseHeaders,
         detail: match body.trim() {
             "" => title,
-            body => format!("{title}\n{}", clip(body, DETAIL)),
+            body => format!("{title}\n{}", clip_chars(body, DETAIL)),
         },
         message,
         status: Some(head.status),
         request_id: head.request_id,
-        code: report.code.map(|code| clip(&code, NAME)),
+        code: report.code.map(|code| clip_chars(&code, NAME)),
         retry_after,
     }
 }
@@ -154,10 +155,10 @@ pub(super) fn from_frame(frame: &str) -> Failure {
             true => "the provider reported an error without a text".to_owned(),
             false => one_line(&report.message, MESSAGE),
         },
-        detail: clip(frame, FRAME),
+        detail: clip_chars(frame, FRAME),
         status: None,
         request_id: None,
-        code: report.code.map(|code| clip(&code, NAME)),
+        code: report.code.map(|code| clip_chars(&code, NAME)),
         retry_after,
     }
 }
@@ -179,7 +180,7 @@ pub(super) fn not_a_stream(body: &str) -> Failure {
             "the server answered with {text} instead of an event stream - check `base_url` and `api`"
         ),
     );
-    failure.detail = clip(body, DETAIL);
+    failure.detail = clip_chars(body, DETAIL);
     failure
 }
 
@@ -284,19 +285,11 @@ fn is_5xx(code: &str) -> bool {
     code.len() == 3 && code.starts_with('5') && code.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// At most `limit` characters of `text`.
-pub(super) fn clip(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}{CUT}", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// Foreign text as one line without a final full stop.
 fn one_line(text: &str, limit: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
-    clip(line.strip_suffix('.').unwrap_or(&line), limit)
+    clip_chars(line.strip_suffix('.').unwrap_or(&line), limit)
 }
 
 #[cfg(test)]

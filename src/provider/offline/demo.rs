@@ -36,7 +36,7 @@ pub(super) fn play(
     player.open(sink);
     let (text, calls) = match (&seen.listing, seen.reads.is_empty()) {
         (None, _) if offers("bash") && offers("read") => (
-            "I'll look around first.".to_owned(),
+            "I'll look around first.\n\n".to_owned(),
             vec![call("bash", 1, json!({"command": LIST}))],
         ),
         (None, _) => (
@@ -50,7 +50,7 @@ pub(super) fn play(
                 .zip(2..)
                 .map(|(file, n)| call("read", n, json!({"path": file, "limit": 40})));
             (
-                format!("{} tell what this is.", files.join(" and ")),
+                format!("{} tell what this is.\n\n", files.join(" and ")),
                 calls.collect(),
             )
         }

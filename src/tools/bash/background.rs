@@ -1,6 +1,6 @@
 //! Commands that go on while the conversation does.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use crossbeam_channel::{after, select};
@@ -11,8 +11,8 @@ use super::pump::Pump;
 use super::{Shell, stopped_row, verdict, with_rows};
 use crate::chat::{Keep, Outcome, ToolResult};
 use crate::error::io_text;
-use crate::sys::CancelToken;
 use crate::sys::process::{self, Child, Exit, GRACE, Owner, Process};
+use crate::sys::{CancelToken, lock};
 use crate::text::one_line;
 
 /// Most commands of one session that run at the same time.
@@ -275,10 +275,4 @@ fn find(commands: &[Command], handle: &str) -> Result<usize, String> {
             ),
         }
     })
-}
-
-/// A lock whose data are whole even when a thread died while it held it: every change is a
-/// single step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,14 +14,13 @@ mod tests;
 
 use std::time::Duration;
 
-use serde_json::Value;
-
-use super::args::{Args, Parameter, schema};
+use super::args::{Args, Parameter};
+use super::{Call, Runtime};
 use crate::chat::{Outcome, Output, ToolResult};
 use crate::sys::CancelToken;
 use crate::sys::process::Exit;
 
-pub use background::{Processes, Running};
+pub use background::Processes;
 pub use shell::Shell;
 
 /// Time limit of a foreground command, in seconds, when the call gives none.
@@ -29,42 +28,47 @@ const DEFAULT_TIMEOUT: u64 = 120;
 /// The largest time limit, in seconds.
 const MAX_TIMEOUT: u64 = 600;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "command",
-        kind: "string",
-        required: false,
-        help: "The shell command to run. Needed unless `handle` is given.",
-    },
-    Parameter {
-        name: "timeout",
-        kind: "integer",
-        required: false,
-        help: "Seconds after which the command is stopped, 1 to 600, 120 when not given.",
-    },
-    Parameter {
-        name: "background",
-        kind: "boolean",
-        required: false,
-        help: "Start the command, do not wait for it, and return a handle.",
-    },
-    Parameter {
-        name: "handle",
-        kind: "string",
-        required: false,
-        help: "A handle of a background command: return its state and its output so far.",
-    },
-    Parameter {
-        name: "signal",
-        kind: "string",
-        required: false,
-        help: "With `handle`, the word `kill` ends the command.",
-    },
+/// What a call may say.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter::optional(
+        "command",
+        "string",
+        "The shell command to run. Needed unless `handle` is given.",
+    ),
+    Parameter::optional(
+        "timeout",
+        "integer",
+        "Seconds after which the command is stopped, 1 to 600, 120 when not given.",
+    ),
+    Parameter::optional(
+        "background",
+        "boolean",
+        "Start the command, do not wait for it, and return a handle.",
+    ),
+    Parameter::optional(
+        "handle",
+        "string",
+        "A handle of a background command: return its state and its output so far.",
+    ),
+    Parameter::optional(
+        "signal",
+        "string",
+        "With `handle`, the word `kill` ends the command.",
+    ),
 ];
+
+/// Runs a call.
+pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult> {
+    let Runtime {
+        processes, shell, ..
+    } = runtime;
+    let request = parse(call.arguments)?;
+    Ok(execute(processes, shell, request, call.cancel, call.output))
+}
 
 /// What a call asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+enum Request {
     /// Run a command and wait for it.
     Run {
         /// The command line.
@@ -89,15 +93,10 @@ pub enum Request {
     },
 }
 
-/// The JSON Schema of the arguments.
-pub fn parameters() -> Value {
-    schema(PARAMETERS)
-}
-
 /// Reads the arguments of a call. Empty strings count as not given, because some models fill in
 /// every parameter.
-pub fn parse(arguments: &str) -> Result<Request, String> {
-    let args = Args::of(arguments, PARAMETERS)?;
+fn parse(arguments: &str) -> Result<Request, String> {
+    let args = Args::parse(arguments, PARAMETERS)?;
     let text = |name| {
         args.string(name)
             .map(|value| value.filter(|value| !value.trim().is_empty()))
@@ -130,7 +129,7 @@ pub fn parse(arguments: &str) -> Result<Request, String> {
 
 /// Carries a request out on the calling thread. Live output goes to `output`; the result holds
 /// all that was retained, the newest last.
-pub fn execute(
+fn execute(
     processes: &Processes,
     shell: &Shell,
     request: Request,

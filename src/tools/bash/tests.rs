@@ -145,7 +145,6 @@ fn arguments() {
         let error = parse(text).expect_err(text);
         assert!(error.contains(expected), "{error}");
     }
-    assert_eq!(parameters()["required"], serde_json::json!([]));
 }
 
 #[test]

@@ -30,6 +30,15 @@ fn line_endings_follow_the_place() {
         (b"a\r\n", "a\r\n", "b\r\n", b"b\r\n"),
         (b"a\r\r\nb\r\n", "a\r\nb", "c\r\nb", b"c\r\r\nb\r\n"),
         (b"a\r\nb", "a\n", "", b"b"),
+        (
+            b"a\r\nb\r\nc\r\n",
+            "a\nb",
+            "x\ny\nz",
+            b"x\r\ny\r\nz\r\nc\r\n",
+        ),
+        (b"a\r\nb\nc\r\n", "b\nc", "b\nnew\nc", b"a\r\nb\nnew\nc\r\n"),
+        (b"no end", "end", "end\n", b"no end\n"),
+        (b"old mac\rb\r", "b", "c", b"old mac\rc\r"),
     ];
     for (file, old, new, expected) in cases {
         let edited = apply(file, old, new).unwrap();
@@ -52,7 +61,27 @@ fn marks_and_foreign_bytes_stay() {
             "\u{feff}x",
             b"\xef\xbb\xbfx",
         ),
+        (b"\xef\xbb\xbfa\r\nb", "a", "x", b"\xef\xbb\xbfx\r\nb"),
+        (
+            b"\xef\xbb\xbfone\n",
+            "\u{feff}one",
+            "two",
+            b"\xef\xbb\xbftwo\n",
+        ),
         (b"caf\xe9 = 1;\n", "= 1", "= 2", b"caf\xe9 = 2;\n"),
+        (
+            b"caf\xe9 one\n\xff\xfe",
+            "one",
+            "two",
+            b"caf\xe9 two\n\xff\xfe",
+        ),
+        (b"nul\0a", "a", "b", b"nul\0b"),
+        (
+            b"tail  \t\nq \xe2\x80\x9cx\xe2\x80\x9d\xc2\xa0\n",
+            "q ",
+            "r ",
+            b"tail  \t\nr \xe2\x80\x9cx\xe2\x80\x9d\xc2\xa0\n",
+        ),
         (
             "“a” \u{a0}b  \n".as_bytes(),
             "b",
@@ -72,6 +101,12 @@ fn refusals_name_the_cause() {
         (b"abc", "b", "b", "the same"),
         (b"abc", "x", "y", "does not occur"),
         (b"aaa", "aa", "b", "occurs 2 times"),
+        (b"x\nx\nx\n", "x", "y", "occurs 3 times"),
+        (b"a\r\na\n", "a\n", "b\n", "occurs 2 times"),
+        (b"a\r\nb", "a\r\nb", "a\nb", "line endings only"),
+        (b"if  (x)\n", "if (x)", "y", "does not occur"),
+        (b"\"x\"", "\u{201c}x\u{201d}", "y", "does not occur"),
+        (b"caf\xe9 one\n", "one", "zwölf", "not UTF-8 (byte 3)"),
         (b"a\r\nb\na\nb\n", "a\nb", "q", "occurs 2 times"),
         (b"a\r\nb", "a\nb", "a\r\nb", "line endings only"),
         (b"caf\xe9 x", "x", "é", "not UTF-8 (byte 3)"),
