@@ -69,7 +69,7 @@ fn words(line: &str) -> Vec<String> {
 fn no_guide_shows_a_command_that_e_does_not_understand() {
     let shown = shown();
     assert!(shown.len() > 20, "{shown:?}");
-    for (file, words) in shown.iter().filter(|(_, words)| words[0] != "rpc") {
+    for (file, words) in &shown {
         let argv: Vec<OsString> = words.iter().map(OsString::from).collect();
         match e::cli::parse(&argv) {
             Ok(Invocation::Docs { topic: Some(topic) }) => {

@@ -117,11 +117,10 @@ pub fn rpc() -> String {
     section(&mut page, "DESCRIPTION");
     page.push_str(
         "Serves many sessions at once to the program that started it. Each line of standard input \
-         is one request,\na JSON object with\n.B id, method\nand\n.BR params .\n\
-         Each request gets one response on standard output, with its id and\n.B result\nor\n\
-         .BR error .\nA line with a\n.B type\nis an event of a turn. \
-         A line without a method and with a\n.B prompt\nruns one turn and is answered with its \
-         result.\n",
+         is one request,\na JSON object with an id, a method and its params.\nEach request gets one \
+         response on standard output, with its id and a result or an error.\nA line with a type is \
+         an event of a turn.\nA request without a method and with a prompt runs one turn and is \
+         answered with its result.\n",
     );
     section(&mut page, "METHODS");
     page.push_str("A parameter with a question mark may be left out.\n");
