@@ -87,6 +87,9 @@ fn every_json_block_of_a_guide_is_json() {
     let mut count = 0;
     for entry in std::fs::read_dir(guides).unwrap() {
         let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
         let text = std::fs::read_to_string(&path).unwrap();
         for block in text.split("```json\n").skip(1) {
             let block = block.split("\n```").next().unwrap();
