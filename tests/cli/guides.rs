@@ -1,7 +1,7 @@
 //! The guides are in the binary, and what they show works.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use e::cli::Invocation;
 use serde_json::Value;
@@ -21,13 +21,18 @@ fn every_listed_guide_prints() {
     }
 }
 
+/// The guides on disk.
+fn guides() -> impl Iterator<Item = PathBuf> {
+    let guides = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guides");
+    let paths = std::fs::read_dir(guides).unwrap();
+    let paths = paths.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "md"))
+}
+
 /// Every `e …` command in the code of the guides and the README, as words.
 fn shown() -> Vec<(String, Vec<String>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = vec![root.join("README.md")];
-    let guides = std::fs::read_dir(root.join("docs/guides")).unwrap();
-    let guides = guides.map(|entry| entry.unwrap().path());
-    files.extend(guides.filter(|path| path.extension().is_some_and(|end| end == "md")));
+    let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")];
+    files.extend(guides());
     let mut commands = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -83,10 +88,8 @@ fn no_guide_shows_a_command_that_e_does_not_understand() {
 
 #[test]
 fn every_json_block_of_a_guide_is_json() {
-    let guides = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guides");
     let mut count = 0;
-    for entry in std::fs::read_dir(guides).unwrap() {
-        let path = entry.unwrap().path();
+    for path in guides() {
         let text = std::fs::read_to_string(&path).unwrap();
         for block in text.split("```json\n").skip(1) {
             let block = block.split("\n```").next().unwrap();

@@ -1,12 +1,10 @@
 //! `e auth`, `e providers` and `e models`: what the provider catalog knows. No secret is printed,
 //! and nothing is fetched.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use crate::config::Settings;
-use crate::provider::{Authentication, Catalog, Model, ProviderInfo, Stored};
+use crate::provider::{Authentication, Catalog, ProviderInfo, Stored};
 use crate::text::one_line;
 use crate::wire;
 
