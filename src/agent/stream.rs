@@ -18,6 +18,8 @@ use crate::session::{Envelope, Purpose};
 
 /// Sleep of the machine that counts as one.
 const SLEEP_SHORTEST: Duration = Duration::from_secs(5);
+/// A reply over this many bytes is no reply; it is stopped before it fills the memory.
+const REPLY_LARGEST: usize = 64 << 20;
 /// A longer wait than this that a provider asks for ends the turn instead.
 const RETRY_AFTER_LONGEST: Duration = Duration::from_secs(60);
 
@@ -36,6 +38,8 @@ pub struct Reply {
     reasoned: bool,
     calls: Vec<ToolCall>,
     argument_bytes: usize,
+    /// All that has arrived.
+    bytes: usize,
     usage: Option<Usage>,
 }
 
@@ -52,6 +56,7 @@ impl Reply {
             reasoned: false,
             calls: Vec::new(),
             argument_bytes: 0,
+            bytes: 0,
             usage: None,
         }
     }
@@ -119,6 +124,17 @@ impl Turn {
                 return;
             };
             reply.heard = heard;
+            reply.bytes += match &event {
+                StreamEvent::Text(deltas) | StreamEvent::Reasoning(deltas) => deltas.text().len(),
+                StreamEvent::CallProgress(bytes) => *bytes,
+                _ => 0,
+            };
+            if reply.bytes > REPLY_LARGEST {
+                fx.push(Action::CloseStream);
+                let message = format!("the reply is over {} MiB", REPLY_LARGEST >> 20);
+                let failure = Failure::new(Cause::Rejected, Stage::Stream, message);
+                return self.on_failure(failure, Duration::ZERO, conversation, fx);
+            }
             match event {
                 StreamEvent::Opened { request_id, .. } => reply.request_id = request_id,
                 StreamEvent::Text(deltas) => {

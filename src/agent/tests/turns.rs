@@ -214,3 +214,14 @@ fn outcomes_have_two_spellings() {
     assert_eq!(Outcome::TimedOut.event_name(), "timedout");
     assert_eq!(Outcome::TimedOut.record_name(), "timed_out");
 }
+
+#[test]
+fn a_reply_without_end_is_stopped() {
+    let mut table = Table::asking(|_| {}, Limits::default());
+    let progress = || StreamEvent::CallProgress(40 << 20);
+    table.stream(vec![progress()], "");
+    table.stream(
+        vec![progress()],
+        "close, details NotRetryable, error, turn_end false, result",
+    );
+}
