@@ -47,7 +47,10 @@ impl Printer {
     /// Writes an event; it may stay in the buffer until [`Printer::send`].
     pub fn event(&mut self, event: &TurnEvent) {
         match event {
-            TurnEvent::Warning(message) => warn(message),
+            TurnEvent::Warning(message) => {
+                self.end_line();
+                warn(message);
+            }
             TurnEvent::Error(message) => self.error(message),
             TurnEvent::Retry {
                 attempt,
@@ -56,6 +59,7 @@ impl Printer {
                 cause,
                 reason,
             } => {
+                self.end_line();
                 say(&retry_line(*attempt, *limit, *delay_secs, cause, reason));
             }
             _ => {}
@@ -72,8 +76,7 @@ impl Printer {
 
     /// Says on standard error why the run failed.
     pub fn error(&mut self, message: &str) {
-        // What was printed so far comes first where both go to one place.
-        self.send();
+        self.end_line();
         say(&format!(
             "{} {}",
             label("error:", "31"),
@@ -83,7 +86,7 @@ impl Printer {
 
     /// Says that the turn was stopped, and where its log is.
     pub fn interrupted(&mut self, log: Option<&Path>) {
-        self.send();
+        self.end_line();
         match log {
             Some(path) => say(&format!(
                 "interrupted - the session so far is in {}",
@@ -91,6 +94,16 @@ impl Printer {
             )),
             None => say("interrupted"),
         }
+    }
+
+    /// What was printed so far comes first where both streams go to one place, and a screen shows
+    /// what is said about the run on a line of its own.
+    fn end_line(&mut self) {
+        if self.to_terminal && self.form == Form::Plain && self.printed && self.last_byte != b'\n' {
+            self.buffer.push(b'\n');
+            self.last_byte = b'\n';
+        }
+        self.send();
     }
 
     /// Writes the end: a last newline, or the result line.

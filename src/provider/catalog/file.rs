@@ -177,6 +177,9 @@ fn entry(
     if head.base_url.is_none() && !is_known(name) {
         return Err(here("it has no `base_url`"));
     }
+    if head.base_url.as_deref().is_some_and(|url| !is_web(url)) {
+        return Err(here("its `base_url` is no http or https URL"));
+    }
     let dialect = match &head.api {
         Some(api) => {
             Some(Dialect::from_name(api).ok_or_else(|| here(&format!("there is no api `{api}`")))?)
@@ -302,4 +305,9 @@ pub(super) fn read_store(home: &Path) -> Vec<(String, Listing)> {
             ))
         })
         .collect()
+}
+
+fn is_web(url: &str) -> bool {
+    let uri = url.parse::<ureq::http::Uri>();
+    uri.is_ok_and(|uri| uri.host().is_some() && matches!(uri.scheme_str(), Some("http" | "https")))
 }
