@@ -134,6 +134,7 @@ fn idle(place: &Place) {
         "each further idle session",
         (many - one) as f64 / 200.0
     );
+    std::thread::sleep(Duration::from_millis(500));
     let (_, before) = switches(rpc.child.id());
     std::thread::sleep(Duration::from_secs(10));
     let (_, after) = switches(rpc.child.id());
