@@ -116,7 +116,7 @@ fn a_relative_home_is_taken_from_the_directory_e_starts_in() {
         .env("E_HOME", "here")
         .run();
     let log = run.ends_with(0).result()["session"].to_string();
-    assert!(log.contains("/work/here/sessions/"), "{log}");
+    assert!(log.contains("/space/here/sessions/"), "{log}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Place {
             std::fs::create_dir(&path).expect("a directory");
             path
         };
-        let (home, workspace, user) = (dir("e home"), dir("work"), dir("user"));
+        let (home, workspace, user) = (dir("e home"), dir("space"), dir("user"));
         let tmp = dir("tmp");
         std::fs::set_permissions(&home, PermissionsExt::from_mode(0o700)).expect("a mode");
         let provider = Provider::start();

@@ -138,7 +138,7 @@ fn a_file_that_changed_since_it_was_read_is_stale() {
             bash("sleep 0.02; echo two >> f"),
             edit("f", "one", "1"),
             write("./f", "mine\n"),
-            ("read", json!({"path": "../work/f"})),
+            ("read", json!({"path": "../space/f"})),
             edit("f", "one", "1"),
             edit("f", "two", "2"),
             bash("rm f"),
@@ -162,7 +162,7 @@ fn calls_for_one_file_run_in_their_order() {
     symlink("f", place.workspace.join("alias")).unwrap();
     let mut step = call("edit", edit("f", "0\n", "1\n").1);
     for n in 1..30 {
-        let path = ["f", "./alias", "alias", "../work/f"][n % 4];
+        let path = ["f", "./alias", "alias", "../space/f"][n % 4];
         let (old, new) = (format!("{n}\n"), format!("{}\n", n + 1));
         step = step.and_call("edit", edit(path, &old, &new).1);
     }
