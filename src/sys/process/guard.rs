@@ -8,9 +8,15 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use super::{strays, table};
 use crate::sys::procfs;
+
+/// How often in a row nothing must be found before nothing is left.
+const LOOKS: u32 = 5;
+/// The pause between two such looks.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// The waiting process. Dropping the handle makes it do its work.
 #[derive(Debug)]
@@ -65,13 +71,18 @@ fn watch(mut end: UnixStream) {
     // Nothing is ever sent, and all signals are blocked.
     let _ = end.read(&mut [0]);
     let mut killed = Vec::new();
-    loop {
-        // What was killed cannot start anything more; what it had started by then shows now.
+    let mut looks = 0;
+    while looks < LOOKS {
+        // What was killed cannot start anything more; what it had started by then shows now, but
+        // for a process between two programs, which has no environment for a moment.
         let mut found = strays::marked();
         found.retain(|pid| !killed.contains(pid));
         if found.is_empty() {
-            return;
+            looks += 1;
+            std::thread::sleep(BETWEEN_LOOKS);
+            continue;
         }
+        looks = 0;
         for pid in &found {
             table::kill_process(*pid, libc::SIGKILL);
         }
