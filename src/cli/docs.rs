@@ -20,11 +20,13 @@ macro_rules! guides {
 /// Every guide. A test checks that none on disk is missing here.
 const GUIDES: &[Guide] = guides![
     "automation",
+    "channels",
     "command-line",
     "getting-started",
     "models",
     "offline",
     "rpc",
+    "sandboxing",
     "sessions",
     "settings",
     "tools",
