@@ -39,6 +39,7 @@ fn main() {
     memory(&place);
     quiet(&place);
     log_append(&place);
+    log_load(&place);
     rpc::measure(&place);
     let size = fs::metadata(&place.e).expect("the binary").len();
     println!(
@@ -63,7 +64,7 @@ impl Place {
         }
         let server = Server::start();
         let models = format!(
-            r#"{{"providers":{{"bench":{{"base_url":"{}/v1","models":["m"]}}}}}}"#,
+            r#"{{"providers":{{"bench":{{"base_url":"{}/v1","models":[{{"id":"m","context_window":1000000000}}]}}}}}}"#,
             server.url()
         );
         fs::write(root.path().join("home/models.json"), models).expect("models.json");
@@ -239,6 +240,50 @@ fn log_append(place: &Place) {
         last,
         first,
     );
+}
+
+/// A log of 100 MB, all of it alive, against `jq` looking at the types of its lines.
+fn log_load(place: &Place) {
+    let spec = LogSpec {
+        home: Home::at(place.root.path().join("home")),
+        workspace: place.work(),
+        id: "0192f0c1-0000-7000-8000-000000000001".into(),
+        created: 2,
+        model: "bench/m".into(),
+    };
+    let mut log = Log::create(&spec).expect("a log");
+    let mut parent: Option<String> = None;
+    for index in 0..50_000u32 {
+        let id = format!("r{index}");
+        let text = "fn main() { println!(\"hello\"); }\n".repeat(48);
+        let record = Record::Message {
+            id: id.clone(),
+            parent: parent.replace(id),
+            timestamp: 1,
+            response: None,
+            message: Arc::new(Message::user(text)),
+        };
+        log.append(&record).expect("an append");
+    }
+    let path = log.path().to_path_buf();
+    drop(log);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..7 {
+        let start = Instant::now();
+        let loaded = e::session::load(&path).expect("a log");
+        ours.push(start.elapsed());
+        assert_eq!(loaded.messages.len(), 50_000);
+        drop(loaded);
+        let start = Instant::now();
+        let mut jq = place.command("jq");
+        if jq.args(["-c", ".type"]).arg(&path).status().is_err() {
+            return println!("jq is not installed: loading is not compared");
+        }
+        theirs.push(start.elapsed());
+    }
+    let name = "loading a log of 100 MB, against jq -c .type";
+    row(name, median(&mut ours), median(&mut theirs));
+    fs::remove_file(path).expect("the log");
 }
 
 /// Runs both in turns and prints the medians.

@@ -14,6 +14,8 @@ pub fn measure(place: &Place) {
     hello(place);
     idle(place);
     prompt(place);
+    latency(place);
+    memory(place);
     crowd(place);
     list(place);
 }
@@ -178,6 +180,54 @@ fn prompt(place: &Place) {
     println!(
         "{:<58} {each:>6.0} B",
         "bytes on standard output per delta of 24 bytes"
+    );
+}
+
+/// From the server's write of a piece to its line on standard output.
+fn latency(place: &Place) {
+    let mut rpc = Rpc::start(place);
+    let session = rpc.session(1);
+    let written = place.server.reply_slowly(500);
+    let params = json!({"session": session, "prompt": "hi"});
+    rpc.send(2, "session.prompt", params);
+    let mut late = Vec::new();
+    let mut line = String::new();
+    while !line.starts_with("{\"id\"") {
+        line.clear();
+        assert!(
+            rpc.stdout.read_line(&mut line).expect("a line") > 0,
+            "e rpc ended"
+        );
+        if line.starts_with("{\"type\":\"text\"") {
+            late.push(written.recv().expect("a time").elapsed());
+        }
+    }
+    late.sort();
+    let at = |part: usize| late[late.len() * part / 100].as_secs_f64() * 1e3;
+    println!(
+        "{:<58} {:>7.3} ms {:>7.3} ms",
+        "latency of an event, median and 99th of 100",
+        at(50),
+        at(99)
+    );
+}
+
+/// What 50 long turns leave in memory beside their text.
+fn memory(place: &Place) {
+    let mut rpc = Rpc::start(place);
+    let session = rpc.session(1);
+    let before = rpc.rss();
+    place.server.reply(Reply::deltas(400_000 / 24));
+    for id in 0..50 {
+        let params = json!({"session": session, "prompt": "hi"});
+        rpc.call(10 + id, "session.prompt", params);
+    }
+    let text = 50 * 400_000 / 1024;
+    let above = (rpc.rss() - before) as f64 - text as f64;
+    println!(
+        "{:<58} {:>6.2} MiB",
+        "RSS after 50 turns of 400 KB, above the text itself",
+        above / 1024.0
     );
 }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -54,10 +55,13 @@ impl Reply {
     }
 }
 
+/// Scripted replies, the standing one, and one that is sent piece by piece.
+type State = (VecDeque<Reply>, Reply, Option<(usize, Sender<Instant>)>);
+
 /// The server: scripted replies first, then the standing one.
 pub struct Server {
     url: String,
-    state: Arc<Mutex<(VecDeque<Reply>, Reply)>>,
+    state: Arc<Mutex<State>>,
 }
 
 impl Server {
@@ -65,7 +69,7 @@ impl Server {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let state = Arc::new(Mutex::new((VecDeque::new(), Reply::text("ok"))));
+        let state = Arc::new(Mutex::new((VecDeque::new(), Reply::text("ok"), None)));
         let served = state.clone();
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
@@ -74,6 +78,13 @@ impl Server {
             }
         });
         Self { url, state }
+    }
+
+    /// Sets a standing reply of pieces a millisecond apart, and tells when each was written.
+    pub fn reply_slowly(&self, count: usize) -> Receiver<Instant> {
+        let (written, times) = channel();
+        self.state.lock().expect("the lock").2 = Some((count, written));
+        times
     }
 
     /// How long a client that does nothing else waits for the standing reply.
@@ -106,7 +117,7 @@ impl Server {
 
     /// Sets the standing reply.
     pub fn reply(&self, reply: Reply) {
-        *self.state.lock().expect("the lock") = (VecDeque::new(), reply);
+        *self.state.lock().expect("the lock") = (VecDeque::new(), reply, None);
     }
 
     /// Sets the next replies.
@@ -115,7 +126,7 @@ impl Server {
     }
 }
 
-fn serve(mut connection: TcpStream, state: &Mutex<(VecDeque<Reply>, Reply)>) {
+fn serve(mut connection: TcpStream, state: &Mutex<State>) {
     let _ = connection.set_nodelay(true);
     let mut reader = BufReader::new(connection.try_clone().expect("a handle"));
     loop {
@@ -136,6 +147,13 @@ fn serve(mut connection: TcpStream, state: &Mutex<(VecDeque<Reply>, Reply)>) {
         if reader.read_exact(&mut body).is_err() {
             return;
         }
+        let slow = state.lock().expect("the lock").2.take();
+        if let Some((count, written)) = slow {
+            if send_slowly(&mut connection, count, &written).is_err() {
+                return;
+            }
+            continue;
+        }
         let reply = {
             let mut state = state.lock().expect("the lock");
             state.0.pop_front().unwrap_or_else(|| state.1.clone())
@@ -144,4 +162,25 @@ fn serve(mut connection: TcpStream, state: &Mutex<(VecDeque<Reply>, Reply)>) {
             return;
         }
     }
+}
+
+fn send_slowly(
+    connection: &mut TcpStream,
+    count: usize,
+    written: &Sender<Instant>,
+) -> std::io::Result<()> {
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    connection.write_all(head.as_bytes())?;
+    let chunk = |frame: &str| format!("{:x}\r\n{frame}\r\n", frame.len());
+    for _ in 0..count {
+        let frame = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a piece of text \"},\"finish_reason\":null}]}\n\n";
+        // Told first: what is measured must not come before it.
+        let _ = written.send(Instant::now());
+        connection.write_all(chunk(frame).as_bytes())?;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    connection.write_all(chunk(end).as_bytes())?;
+    connection.write_all(b"0\r\n\r\n")
 }
