@@ -1,7 +1,7 @@
 //! e: a coding agent in one small binary, as a library.
 //!
 //! Arrows point at what a layer may use:
-//! `main` → `cli` → frontends (`print`, `rpc`) → `agent` → {`provider`, `tools`, `session`} → `config`
+//! `main` → `cli` → frontends (`tui`, `print`, `rpc`) → `agent` → {`provider`, `tools`, `session`} → `config`
 //! → {`chat`, `text`, `sys`, `error`}. The core knows no terminal, no key and no colour, and one
 //! loop (`agent::runtime`) owns all state. docs/architecture.md tells the whole story.
 
@@ -9,6 +9,7 @@ pub mod cli;
 
 pub mod print;
 pub mod rpc;
+pub mod tui;
 pub mod wire;
 
 pub mod agent;

@@ -1,0 +1,3 @@
+//! The terminal app: a person at a terminal.
+
+pub mod style;
