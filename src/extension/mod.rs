@@ -5,4 +5,6 @@
 //! character or a text without an end.
 
 mod fields;
+pub mod flags;
 pub mod manifest;
+pub mod registry;
