@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::manifest::{Command, Flag, Manifest, Shortcut, Tool};
+use super::manifest::{Command, EventName, Flag, HookKind, Manifest, Shortcut, Tool};
 
 /// An extension, by its place in declaration order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +62,10 @@ pub struct Registry {
     pub flags: Vec<Owned<Flag>>,
     /// The shortcuts that may be had.
     pub shortcuts: Vec<Owned<Bound>>,
+    /// The hooks that anybody has.
+    pub hooks: BTreeSet<HookKind>,
+    /// The events that anybody wants to be told.
+    pub events: BTreeSet<EventName>,
 }
 
 impl Registry {
@@ -80,6 +84,8 @@ impl Registry {
                 ));
             }
             registry.add(extension, reserved, &mut notices);
+            registry.hooks.extend(&extension.manifest.hooks);
+            registry.events.extend(&extension.manifest.events);
         }
         (registry, notices)
     }
