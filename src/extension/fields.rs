@@ -11,9 +11,12 @@ use crate::text::{clip_bytes, one_line, sanitize};
 /// Columns of titles, labels, names and one-line descriptions.
 pub const LINE_COLUMNS: usize = 60;
 
+/// Longest identifier that is kept to be sent back, in bytes.
+pub const MAX_ID: usize = 1024;
+
 /// Most bytes of a line that are looked at. Enough for any line of text; only a line full of
 /// escape sequences loses more than its bound says.
-const RAW_LINE: usize = 4 * 1024;
+pub const RAW_LINE: usize = 4 * 1024;
 
 /// The last line of a text that was cut.
 const CUT: &str = "[cut]";
@@ -43,6 +46,11 @@ impl<'a> Fields<'a> {
         self.map.get(name).filter(|value| !value.is_null())
     }
 
+    /// Whether the field is there, be it null.
+    pub fn has(&self, name: &str) -> bool {
+        self.map.contains_key(name)
+    }
+
     /// A string.
     pub fn text(&self, name: &str) -> Result<Option<&'a str>, String> {
         self.typed(name, "a string", Value::as_str)
@@ -66,6 +74,21 @@ impl<'a> Fields<'a> {
     /// One line of at most [`LINE_COLUMNS`] columns; empty when absent.
     pub fn line(&self, name: &str) -> Result<String, String> {
         Ok(line(self.text(name)?.unwrap_or_default(), LINE_COLUMNS))
+    }
+
+    /// The same, and nothing when it is absent or blank.
+    pub fn some_line(&self, name: &str) -> Result<Option<String>, String> {
+        Ok(Some(self.line(name)?).filter(|text| !text.is_empty()))
+    }
+
+    /// An identifier that is sent back as it came: at most [`MAX_ID`] bytes.
+    pub fn id(&self, name: &str) -> Result<Option<String>, String> {
+        match self.text(name)? {
+            Some(id) if id.len() > MAX_ID => {
+                Err(format!("`{}` is over {MAX_ID} bytes", self.path(name)))
+            }
+            id => Ok(id.map(String::from)),
+        }
     }
 
     /// True or false.
@@ -102,10 +125,14 @@ impl<'a> Fields<'a> {
     }
 
     /// The item `index` of the list `name` as an object.
-    pub fn item(&self, name: &str, index: usize, item: &'a Value) -> Result<Fields<'a>, String> {
-        let path = format!("{}[{index}]", self.path(name));
-        match item {
-            Value::Object(map) => Ok(Fields {
+    pub fn item(&self, name: &str, index: usize, item: &'a Value) -> Result<Self, String> {
+        Self::at(item, &format!("{}[{index}]", self.path(name)))
+    }
+
+    /// The fields of the object at `path`.
+    pub fn at(value: &'a Value, path: &str) -> Result<Self, String> {
+        match value {
+            Value::Object(map) => Ok(Self {
                 map,
                 prefix: format!("{path}."),
             }),
@@ -145,11 +172,15 @@ pub fn block(text: &str, max: usize) -> String {
     if text.len() <= max {
         return sanitize(text);
     }
-    let mut kept = sanitize(clip_bytes(text, max.saturating_sub(CUT.len() + 1)));
-    if !kept.ends_with('\n') {
-        kept.push('\n');
-    }
-    kept + CUT
+    let kept = sanitize(whole_lines(text, max.saturating_sub(CUT.len() + 1)));
+    format!("{kept}\n{CUT}")
+}
+
+/// The lines of a text that fit `max` bytes, without the last line break; of a text whose first
+/// line is longer, the beginning.
+pub fn whole_lines(text: &str, max: usize) -> &str {
+    let kept = clip_bytes(text, max);
+    kept.rfind('\n').map_or(kept, |end| &kept[..end])
 }
 
 #[cfg(test)]
