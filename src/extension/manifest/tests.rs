@@ -213,7 +213,7 @@ fn what_cannot_be_used_is_dropped_with_its_rule() {
 #[test]
 fn lists_are_bounded() {
     let tools: Vec<_> = (0..300).map(|n| json!({"name": format!("t{n}")})).collect();
-    let bad: Vec<_> = (0..100_000).map(|_| json!({"name": "a b"})).collect();
+    let bad: Vec<_> = (0..10_000).map(|_| json!({"name": "a b"})).collect();
     let (manifest, broken) = good(json!({"name": "x", "tools": tools, "commands": bad}));
     assert_eq!((manifest.tools.len(), manifest.commands.len()), (256, 0));
     assert_eq!(broken.len(), 258);
