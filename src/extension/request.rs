@@ -213,10 +213,14 @@ fn ui(method: &str, fields: &Fields<'_>) -> Result<Option<Ui>, String> {
         },
         "ui.status" => Ui::Status(text_slot(fields)?),
         "ui.activity" => Ui::Activity(text_slot(fields)?),
-        "ui.widget" => Ui::Widget(Slot {
-            key: key(fields)?,
-            value: Some(rows(fields, "lines", WIDGET_ROWS)?).filter(|rows| !rows.is_empty()),
-        }),
+        "ui.widget" => {
+            let rows = rows(fields, "lines")?.take(WIDGET_ROWS);
+            let rows = rows.collect::<Result<Vec<_>, _>>()?;
+            Ui::Widget(Slot {
+                key: key(fields)?,
+                value: Some(rows).filter(|rows| !rows.is_empty()),
+            })
+        }
         "ui.compose" => {
             fields.required("text")?;
             Ui::Compose(draft(fields, "text")?)

@@ -1,6 +1,8 @@
 //! Manifests of every kind, the hostile ones included.
 
+use super::read::{MAX_SCHEMA, empty_schema};
 use super::*;
+use serde_json::json;
 
 fn good(value: Value) -> (Manifest, Vec<String>) {
     parse(&value).unwrap()
@@ -211,7 +213,7 @@ fn what_cannot_be_used_is_dropped_with_its_rule() {
 #[test]
 fn lists_are_bounded() {
     let tools: Vec<_> = (0..300).map(|n| json!({"name": format!("t{n}")})).collect();
-    let bad: Vec<_> = (0..100_000).map(|_| json!({"name": "a b"})).collect();
+    let bad: Vec<_> = (0..10_000).map(|_| json!({"name": "a b"})).collect();
     let (manifest, broken) = good(json!({"name": "x", "tools": tools, "commands": bad}));
     assert_eq!((manifest.tools.len(), manifest.commands.len()), (256, 0));
     assert_eq!(broken.len(), 258);
@@ -223,7 +225,7 @@ fn lists_are_bounded() {
 
 #[test]
 fn texts_are_bounded() {
-    let huge = "w\x1b[1m".repeat(2 << 20);
+    let huge = "w\x1b[1m".repeat(1 << 20);
     let (manifest, _) = good(json!({
         "name": huge,
         "tools": [{"name": "t", "description": huge, "label": {"running": huge, "target": huge}}],

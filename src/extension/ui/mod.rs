@@ -61,11 +61,8 @@ impl Show {
     /// Title and body as plain text, for frontends that cannot paint a block.
     pub fn to_text(&self) -> String {
         let parts = [self.title.as_str(), self.body.trim_end()];
-        parts
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("\n")
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("\n")
     }
 
     pub(super) fn parse(fields: &Fields<'_>) -> Result<Self, String> {

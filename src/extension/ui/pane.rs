@@ -156,10 +156,14 @@ fn body(section: &Fields<'_>, room: &mut Room) -> Result<Option<Body>, String> {
         "text" => Body::Text(text(room)?),
         "markdown" => Body::Markdown(text(room)?),
         "rows" => {
-            let size = |row: &SpanRow| row.iter().map(|span| span.text.len()).sum();
-            let mut lines = rows(section, "lines", MAX_BYTES)?;
-            let kept = lines.iter().take_while(|row| room.take(size(row))).count();
-            lines.truncate(kept);
+            let mut lines = Vec::new();
+            for row in rows(section, "lines")? {
+                let row: SpanRow = row?;
+                if !room.take(row.iter().map(|span| span.text.len()).sum()) {
+                    break;
+                }
+                lines.push(row);
+            }
             Body::Rows(lines)
         }
         _ => return Ok(None),

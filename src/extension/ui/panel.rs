@@ -27,7 +27,8 @@ impl Panel {
         }
         let fields = Fields::of(params, "the panel")?;
         let count = fields.list("lines")?.len();
-        let mut lines = rows(&fields, "lines", MAX_ROWS)?;
+        let rows = rows(&fields, "lines")?.take(MAX_ROWS);
+        let mut lines = rows.collect::<Result<Vec<_>, _>>()?;
         if count > MAX_ROWS {
             lines.push(remark(format!("{} more lines", count - MAX_ROWS)));
         }
