@@ -1,4 +1,5 @@
 //! The terminal app: a person at a terminal.
 
+pub mod input;
 pub mod key;
 pub mod style;

@@ -88,6 +88,19 @@ impl Parser {
         presses.into_iter().map(InputEvent::Key).collect()
     }
 
+    /// Whether a sequence or a paste has begun and not ended.
+    pub fn is_inside(&self) -> bool {
+        self.paste.is_some() || !self.pending.is_empty()
+    }
+
+    /// Stops waiting for an end that does not come: a sequence is dropped, and what there is of a
+    /// paste is a paste.
+    pub fn give_up(&mut self) -> Vec<InputEvent> {
+        self.pending.clear();
+        let unfinished = self.paste.take();
+        unfinished.iter().map(|text| paste(text)).collect()
+    }
+
     /// Takes events off the waiting bytes; returns how many bytes they were.
     fn split(&mut self, events: &mut Vec<InputEvent>) -> usize {
         let mut used = 0;
