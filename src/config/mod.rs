@@ -7,6 +7,7 @@
 pub mod build;
 pub mod chord;
 pub mod home;
+pub mod keybindings;
 pub mod settings;
 pub mod store;
 pub mod trust;

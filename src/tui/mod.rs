@@ -2,4 +2,5 @@
 
 pub mod input;
 pub mod key;
+pub mod keymap;
 pub mod style;
