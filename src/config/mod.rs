@@ -6,8 +6,10 @@
 
 pub mod build;
 pub mod chord;
+pub mod history;
 pub mod home;
 pub mod keybindings;
+pub mod layout;
 pub mod settings;
 pub mod store;
 pub mod trust;

@@ -86,7 +86,11 @@ pub const EDITING: &[Entry<Action>] = &[
         "forward by a character",
     ),
     entry(Action::WordLeft, &["alt+left", "alt+b"], "back by a word"),
-    entry(Action::WordRight, &["alt+right", "alt+f"], "forward by a word"),
+    entry(
+        Action::WordRight,
+        &["alt+right", "alt+f"],
+        "forward by a word",
+    ),
     entry(
         Action::Home,
         &["home", "ctrl+a"],

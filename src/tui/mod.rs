@@ -1,5 +1,6 @@
 //! The terminal app: a person at a terminal.
 
+pub mod composer;
 pub mod input;
 pub mod key;
 pub mod keymap;
