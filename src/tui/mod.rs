@@ -1,3 +1,7 @@
 //! The terminal app: a person at a terminal.
 
+pub mod composer;
+pub mod input;
+pub mod key;
+pub mod keymap;
 pub mod style;
