@@ -1,0 +1,367 @@
+//! Meanings to colours: built-in themes, theme files, and what a terminal can show of them.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::style::{Style, Token};
+use crate::sys::Env;
+
+mod table;
+
+/// A colour as a theme names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// Whatever the terminal uses.
+    #[default]
+    Default,
+    /// An entry of the 256-colour table.
+    Indexed(u8),
+    /// Red, green and blue.
+    Rgb(u8, u8, u8),
+}
+
+/// What colours the terminal shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// None; bold, dim and reverse stay.
+    None,
+    /// The 16 of ANSI.
+    Ansi,
+    /// The table of 256.
+    Indexed,
+    /// 24 bits.
+    True,
+}
+
+impl Depth {
+    /// What the environment says about the terminal.
+    pub fn detect(env: &Env) -> Self {
+        let var = |name| env.text(name).unwrap_or_default();
+        let term = var("TERM");
+        let has = |words: &[&str]| words.iter().any(|word| term.contains(word));
+        // Their own variable does not pass through ssh; their name does.
+        let known = ["direct", "kitty", "ghostty", "alacritty", "foot", "wezterm"];
+        match () {
+            () if env.get("NO_COLOR").is_some_and(|value| !value.is_empty()) => Depth::None,
+            () if matches!(var("COLORTERM"), "truecolor" | "24bit") || has(&known) => Depth::True,
+            () if has(&["256color"]) => Depth::Indexed,
+            () => Depth::Ansi,
+        }
+    }
+}
+
+/// What the terminal's background is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Background {
+    /// Dark, with light text.
+    Dark,
+    /// Light, with dark text.
+    Light,
+}
+
+impl Background {
+    /// From the terminal's answer to OSC 11, such as `rgb:1e1e/1e1e/2e2e` or `#1e1e2e`.
+    pub fn from_reply(reply: &str) -> Option<Self> {
+        let channels: Vec<f32> = match reply.split_once(':') {
+            Some(("rgb" | "rgba", channels)) => {
+                channels.split('/').map_while(channel).take(3).collect()
+            }
+            _ => match parse_hex(reply)? {
+                Color::Rgb(r, g, b) => [r, g, b].map(|c| f32::from(c) / 255.0).to_vec(),
+                Color::Default | Color::Indexed(_) => return None,
+            },
+        };
+        let [red, green, blue] = channels[..] else {
+            return None;
+        };
+        let light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5;
+        Some(if light { Self::Light } else { Self::Dark })
+    }
+
+    /// From `COLORFGBG`, whose last number is an index of the background.
+    pub fn from_env(env: &Env) -> Option<Self> {
+        let index: u8 = env
+            .text("COLORFGBG")?
+            .rsplit(';')
+            .next()?
+            .trim()
+            .parse()
+            .ok()?;
+        match index {
+            0..=6 | 8 => Some(Self::Dark),
+            7 | 9..=15 => Some(Self::Light),
+            16.. => None,
+        }
+    }
+}
+
+/// The part `red/green/blue` of a colour, of one to four hexadecimal digits, from 0 to 1.
+fn channel(text: &str) -> Option<f32> {
+    let digits = u32::try_from(text.len())
+        .ok()
+        .filter(|n| (1..=4).contains(n))?;
+    let value = u16::from_str_radix(text, 16).ok()?;
+    Some(f32::from(value) / (16_f32.powi(digits.try_into().ok()?) - 1.0))
+}
+
+/// A colour for every token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Theme {
+    colors: Vec<Color>,
+    /// Used for the two diff markers without 24-bit colour.
+    added_fallback: Color,
+    removed_fallback: Color,
+}
+
+impl Theme {
+    /// The built-in one for a background.
+    pub fn built_in(background: Background) -> Self {
+        let mut theme = Self::empty();
+        for (name, dark, light) in table::BUILT_IN {
+            let color = match background {
+                Background::Dark => *dark,
+                Background::Light => *light,
+            };
+            // A test knows that every name is one.
+            let _ = theme.set(name, color);
+        }
+        theme
+    }
+
+    /// The theme of a setting: `auto`, `dark`, `light`, or a file `<name>.json` in the first of
+    /// `dirs` that has it. What is wrong with the file is a warning; without a usable file the
+    /// built-in one is used.
+    pub fn load(name: &str, dirs: &[PathBuf], background: Background) -> (Self, Option<String>) {
+        match name {
+            "auto" | "" => return (Self::built_in(background), None),
+            "dark" => return (Self::built_in(Background::Dark), None),
+            "light" => return (Self::built_in(Background::Light), None),
+            _ => {}
+        }
+        let named = !name.contains(['/', '\0']) && name != "..";
+        let file = format!("{name}.json");
+        let text = dirs
+            .iter()
+            .filter(|_| named)
+            .find_map(|dir| fs::read_to_string(dir.join(&file)).ok());
+        let parsed = match &text {
+            Some(text) => Self::parse(text),
+            None => Err("no readable file of that name".into()),
+        };
+        match parsed {
+            Ok((theme, bad)) if bad.is_empty() => (theme, None),
+            Ok((theme, bad)) => {
+                let warning = format!("theme `{name}`: ignored {}", quoted(&bad));
+                (theme, Some(warning))
+            }
+            Err(error) => {
+                let warning = format!("theme `{name}`: {error}; using the built-in one");
+                (Self::built_in(background), Some(warning))
+            }
+        }
+    }
+
+    /// A theme from the text of its file, and the names of what was ignored in it.
+    fn parse(text: &str) -> Result<(Self, Vec<String>), String> {
+        let file: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let table = |name| file.get(name).and_then(Value::as_object);
+        let (mut theme, mut bad) = (Self::empty(), Vec::new());
+        for name in ["vars", "colors"] {
+            if file.contains_key(name) && table(name).is_none() {
+                bad.push(name.to_owned());
+            }
+        }
+        let vars = table("vars");
+        for (token, value) in table("colors").into_iter().flatten() {
+            let named = value.as_str().and_then(|name| vars?.get(name));
+            let set = parse_color(named.unwrap_or(value)).and_then(|color| theme.set(token, color));
+            if set.is_none() {
+                bad.push(token.clone());
+            }
+        }
+        Ok((theme, bad))
+    }
+
+    /// The colour of a token on a terminal of that depth.
+    pub fn resolve(&self, token: Token, depth: Depth) -> Color {
+        let color = match (token, depth) {
+            (Token::ToolDiffAddedMarker, Depth::Ansi | Depth::Indexed) => self.added_fallback,
+            (Token::ToolDiffRemovedMarker, Depth::Ansi | Depth::Indexed) => self.removed_fallback,
+            _ => self.colors[token as usize],
+        };
+        match depth {
+            Depth::None => Color::Default,
+            Depth::Ansi => to_ansi(color),
+            Depth::Indexed => to_indexed(color),
+            Depth::True => color,
+        }
+    }
+
+    fn empty() -> Self {
+        Self {
+            colors: vec![Color::Default; Token::ALL.len()],
+            added_fallback: Color::Default,
+            removed_fallback: Color::Default,
+        }
+    }
+
+    fn set(&mut self, name: &str, color: Color) -> Option<()> {
+        let place = match name {
+            "toolDiffAddedMarkerFallback" => &mut self.added_fallback,
+            "toolDiffRemovedMarkerFallback" => &mut self.removed_fallback,
+            _ => self.colors.get_mut(Token::named(name)? as usize)?,
+        };
+        *place = color;
+        Some(())
+    }
+}
+
+/// A theme as one terminal shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Palette {
+    theme: Theme,
+    depth: Depth,
+}
+
+impl Palette {
+    /// A theme at a depth.
+    pub fn new(theme: Theme, depth: Depth) -> Self {
+        Self { theme, depth }
+    }
+
+    /// Appends the sequence that turns a style on, from the plain one.
+    pub fn sgr(&self, style: &Style, out: &mut Vec<u8>) {
+        let flags = [
+            (style.bold, 1),
+            (style.dim, 2),
+            (style.italic, 3),
+            (style.underline, 4),
+            (style.reverse, 7),
+            (style.strike, 9),
+        ];
+        let mut codes: Vec<u8> = Vec::new();
+        for (_, code) in flags.iter().filter(|(on, _)| *on) {
+            let _ = write!(codes, ";{code}");
+        }
+        for (token, ground) in [(style.color, 3), (style.background, 4)] {
+            let color = token.map_or(Color::Default, |token| {
+                self.theme.resolve(token, self.depth)
+            });
+            let _ = match color {
+                Color::Default => Ok(()),
+                Color::Indexed(index @ 0..=7) => write!(codes, ";{ground}{index}"),
+                Color::Indexed(index @ 8..=15) => write!(codes, ";{}{}", ground + 6, index - 8),
+                Color::Indexed(index) => write!(codes, ";{ground}8;5;{index}"),
+                Color::Rgb(r, g, b) => write!(codes, ";{ground}8;2;{r};{g};{b}"),
+            };
+        }
+        if let Some(codes) = codes.get(1..) {
+            out.extend_from_slice(b"\x1b[");
+            out.extend_from_slice(codes);
+            out.push(b'm');
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    /// Names that one warning lists.
+    const SHOWN: usize = 3;
+    let mut list: Vec<_> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if names.len() > SHOWN {
+        list.push(format!("{} more", names.len() - SHOWN));
+    }
+    list.join(", ")
+}
+
+fn parse_color(value: &Value) -> Option<Color> {
+    match value {
+        Value::Number(index) => Some(Color::Indexed(index.as_u64()?.try_into().ok()?)),
+        Value::String(text) if text.is_empty() => Some(Color::Default),
+        Value::String(text) => parse_hex(text),
+        _ => None,
+    }
+}
+
+fn parse_hex(text: &str) -> Option<Color> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let [_, red, green, blue] = u32::from_str_radix(digits, 16).ok()?.to_be_bytes();
+    Some(Color::Rgb(red, green, blue))
+}
+
+/// The levels of the colour cube of the 256-colour table.
+const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+/// The first 16 colours, as most terminals show them.
+const ANSI: [(u8, u8, u8); 16] = [
+    (0, 0, 0),
+    (205, 0, 0),
+    (0, 205, 0),
+    (205, 205, 0),
+    (0, 0, 238),
+    (205, 0, 205),
+    (0, 205, 205),
+    (229, 229, 229),
+    (127, 127, 127),
+    (255, 0, 0),
+    (0, 255, 0),
+    (255, 255, 0),
+    (92, 92, 255),
+    (255, 0, 255),
+    (0, 255, 255),
+    (255, 255, 255),
+];
+
+fn to_indexed(color: Color) -> Color {
+    match color {
+        Color::Rgb(r, g, b) => Color::Indexed(nearest((r, g, b), 16..=255)),
+        Color::Default | Color::Indexed(_) => color,
+    }
+}
+
+fn to_ansi(color: Color) -> Color {
+    match color {
+        Color::Indexed(index @ 16..) => Color::Indexed(nearest(rgb(index), 0..=15)),
+        Color::Rgb(r, g, b) => Color::Indexed(nearest((r, g, b), 0..=15)),
+        Color::Default | Color::Indexed(_) => color,
+    }
+}
+
+fn nearest(color: (u8, u8, u8), among: std::ops::RangeInclusive<u8>) -> u8 {
+    let first = *among.start();
+    let distance = |index: u8| {
+        let other = rgb(index);
+        let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
+        square(color.0, other.0) + square(color.1, other.1) + square(color.2, other.2)
+    };
+    among.min_by_key(|index| distance(*index)).unwrap_or(first)
+}
+
+/// The red, green and blue of an entry of the 256-colour table.
+fn rgb(index: u8) -> (u8, u8, u8) {
+    match index {
+        0..=15 => ANSI[usize::from(index)],
+        16..=231 => {
+            let level = |n: u8| LEVELS[usize::from(n % 6)];
+            let n = index - 16;
+            (level(n / 36), level(n / 6), level(n))
+        }
+        232..=255 => {
+            let gray = 8 + 10 * (index - 232);
+            (gray, gray, gray)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
