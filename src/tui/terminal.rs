@@ -47,7 +47,16 @@ pub struct Modes {
 struct Mode {
     is_wanted: fn(Modes) -> bool,
     enter: &'static str,
+    /// Makes sure of it when it was entered and somebody may have changed it since.
+    again: &'static str,
     leave: &'static str,
+}
+
+impl Mode {
+    /// Whether it belongs to these modes; none are on while the terminal is not ours.
+    fn is_on(&self, modes: Option<Modes>) -> bool {
+        modes.is_some_and(self.is_wanted)
+    }
 }
 
 /// Every mode, in the order in which they are entered. Raw mode surrounds them.
@@ -56,36 +65,44 @@ const LIST: &[Mode] = &[
     Mode {
         is_wanted: |_| true,
         enter: "\x1b[22;0t",
+        again: "",
         leave: "\x1b]0;\x1b\\\x1b[23;0t",
     },
     // Bracketed paste.
     Mode {
         is_wanted: |_| true,
         enter: "\x1b[?2004h",
+        again: "\x1b[?2004h",
         leave: "\x1b[?2004l",
     },
     // The keyboard protocol, flag "disambiguate".
     Mode {
         is_wanted: |_| true,
         enter: "\x1b[>1u",
+        again: "\x1b[=1;1u",
         leave: "\x1b[<1u",
     },
     // The alternate screen, which has keyboard flags of its own.
     Mode {
         is_wanted: |modes| modes.alternate,
         enter: "\x1b[?1049h\x1b[>1u",
+        again: "",
         leave: "\x1b[<1u\x1b[?1049l",
     },
     // Buttons and drags, in the encoding that knows large coordinates.
     Mode {
         is_wanted: |modes| modes.mouse,
         enter: "\x1b[?1002h\x1b[?1006h",
+        again: "\x1b[?1002h\x1b[?1006h",
         leave: "\x1b[?1006l\x1b[?1002l",
     },
 ];
 
 /// Ends whatever a frame may have begun, and shows the cursor.
 const END_FRAME: &str = "\x1b[m\x1b]8;;\x1b\\\x1b[?7h\x1b[?2026l\x1b[?25h";
+
+/// Ends the sequence in which a write was cut off, and the style that it was in.
+const MEND: &str = "\x18\x1b[m\x1b]8;;\x1b\\";
 
 /// Makes room below the cursor, when it is not known where the live region ends.
 const BELOW: &[u8] = b"\r\n\x1b[J";
@@ -113,12 +130,11 @@ impl Terminal {
     /// The terminal of the standard streams, which is left as it is until `enter`.
     pub fn open(env: &Env) -> Result<Arc<Self>> {
         let is_terminal = [0, 1].map(fd_kind) == [FdKind::Terminal; 2];
-        let reason = match env.text("TERM") {
-            Some("dumb") => "`TERM` is `dumb`",
-            _ if is_terminal => return Self::of(io::stdout().as_fd()).map_err(refuse),
-            _ => "standard input and output are no terminal",
-        };
-        Err(refuse(reason))
+        match env.text("TERM") {
+            Some("dumb") => Err(refuse("`TERM` is `dumb`")),
+            _ if !is_terminal => Err(refuse("standard input and output are no terminal")),
+            _ => Self::of(io::stdout().as_fd()).map_err(|error| refuse(&io_text(&error))),
+        }
     }
 
     /// The terminal that a descriptor is.
@@ -145,13 +161,18 @@ impl Terminal {
         self.tty.is_foreground()
     }
 
-    /// Takes the terminal, again after `leave` or after somebody else has changed it. In the
-    /// background this stops the process until it is in the foreground.
+    /// Takes the terminal, also again when somebody may have changed it meanwhile: after a stop
+    /// that nobody announced. In the background this stops e until it is in the foreground.
     pub fn enter(&self, modes: Modes) -> io::Result<()> {
         self.tty.set_raw()?;
+        self.stop_writing();
         let mut state = lock(&self.state);
         while matches!((&self.stop.0).read(&mut [0; 64]), Ok(1..)) {}
-        let bytes = between(state.entered.unwrap_or_default(), state.entered, modes);
+        let mut bytes = String::new();
+        for mode in LIST.iter().filter(|mode| mode.is_on(state.entered)) {
+            bytes.push_str(mode.again);
+        }
+        bytes.push_str(&between(state.entered, modes));
         state.entered = Some(modes);
         self.is_ours.store(true, Ordering::Release);
         self.put(&mut state, bytes.as_bytes(), Some(MODES))
@@ -161,13 +182,11 @@ impl Terminal {
     /// them. Nothing while the terminal is not ours.
     pub fn switch(&self, modes: Modes) -> Vec<u8> {
         let mut state = lock(&self.state);
-        match state.entered {
-            Some(entered) => {
-                state.entered = Some(modes);
-                between(entered, Some(entered), modes).into_bytes()
-            }
-            None => Vec::new(),
+        if state.entered.is_none() {
+            return Vec::new();
         }
+        let entered = state.entered.replace(modes);
+        between(entered, modes).into_bytes()
     }
 
     /// Writes bytes of a frame. Waits as long as the terminal takes to read them, or until `leave`
@@ -185,14 +204,14 @@ impl Terminal {
     pub fn leave(&self, farewell: &[u8]) {
         self.stop_writing();
         let mut state = lock(&self.state);
-        let Some(entered) = state.entered.take() else {
+        let entered = state.entered.take();
+        if entered.is_none() {
             return;
-        };
+        }
         self.is_ours.store(false, Ordering::Release);
-        // A cancel ends the sequence in which a write was cut off.
-        let mut bytes = String::from(if state.is_cut { "\x18" } else { "" });
+        let mut bytes = String::from(if state.is_cut { MEND } else { "" });
         bytes.push_str(END_FRAME);
-        for mode in LIST.iter().rev().filter(|mode| (mode.is_wanted)(entered)) {
+        for mode in LIST.iter().rev().filter(|mode| mode.is_on(entered)) {
             bytes.push_str(mode.leave);
         }
         let mut bytes = bytes.into_bytes();
@@ -200,6 +219,16 @@ impl Terminal {
         // Nothing is left to be done about a terminal that takes no bytes or is gone.
         let _ = self.tty.write(&bytes, None, Some(MODES));
         let _ = self.tty.restore();
+    }
+
+    /// Gives the terminal to `work`, such as an editor, and takes it again. `farewell` as for
+    /// `leave`. The caller parks the screen before and parks the reader of keys meanwhile.
+    pub fn lend<T>(&self, farewell: &[u8], work: impl FnOnce() -> T) -> io::Result<T> {
+        let modes = lock(&self.state).entered.unwrap_or_default();
+        self.leave(farewell);
+        let result = work();
+        self.enter(modes)?;
+        Ok(result)
     }
 
     /// Drops typed bytes, for an end while an answer to a question is on its way.
@@ -233,9 +262,14 @@ impl Terminal {
     }
 
     fn put(&self, state: &mut State, bytes: &[u8], limit: Option<Duration>) -> io::Result<()> {
-        let result = self.tty.write(bytes, Some(self.stop.0.as_fd()), limit);
-        state.is_cut = result.is_err();
-        result
+        let stop = Some(self.stop.0.as_fd());
+        let is_cut = std::mem::replace(&mut state.is_cut, true);
+        if is_cut {
+            self.tty.write(MEND.as_bytes(), stop, limit)?;
+        }
+        self.tty.write(bytes, stop, limit)?;
+        state.is_cut = false;
+        Ok(())
     }
 }
 
@@ -258,41 +292,24 @@ pub fn reflows(env: &Env) -> bool {
 }
 
 /// Leaves what is on and not wanted, in reverse, then enters what is wanted and not on.
-fn between(from: Modes, entered: Option<Modes>, to: Modes) -> String {
-    let is_on = |mode: &Mode| entered.is_some() && (mode.is_wanted)(from);
+fn between(from: Option<Modes>, to: Modes) -> String {
+    let is_wanted = |mode: &&Mode| mode.is_on(Some(to));
+    let is_on = |mode: &&Mode| mode.is_on(from);
     let mut bytes = String::new();
-    for mode in LIST.iter().rev() {
-        if is_on(mode) && !(mode.is_wanted)(to) {
-            bytes.push_str(mode.leave);
-        }
+    for mode in LIST
+        .iter()
+        .rev()
+        .filter(|mode| is_on(mode) && !is_wanted(mode))
+    {
+        bytes.push_str(mode.leave);
     }
-    for mode in LIST {
-        if !is_on(mode) && (mode.is_wanted)(to) {
-            bytes.push_str(mode.enter);
-        }
+    for mode in LIST.iter().filter(|mode| !is_on(mode) && is_wanted(mode)) {
+        bytes.push_str(mode.enter);
     }
     bytes
 }
 
-fn refuse(reason: impl Into<Reason>) -> Error {
-    Error::usage(format!(
-        "the terminal app cannot start: {}",
-        reason.into().0
-    ))
-    .remedy("use `e -p` for one prompt or `e rpc` for a program")
-}
-
-/// Why there is no terminal app.
-struct Reason(String);
-
-impl From<&str> for Reason {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl From<io::Error> for Reason {
-    fn from(error: io::Error) -> Self {
-        Self(io_text(&error))
-    }
+fn refuse(reason: &str) -> Error {
+    Error::usage(format!("the terminal app cannot start: {reason}"))
+        .remedy("use `e -p` for one prompt or `e rpc` for a program")
 }

@@ -26,11 +26,11 @@ impl Pty {
     /// A terminal of that size, on which nothing runs.
     pub fn open(columns: u16, rows: u16) -> Self {
         let (mut master, mut slave) = (0, 0);
-        let mut size = winsize(columns, rows);
+        let size = winsize(columns, rows);
         let none = std::ptr::null_mut();
         // SAFETY: openpty writes two descriptors, which are owned by the values made of them.
         let (master, slave) = unsafe {
-            let result = libc::openpty(&mut master, &mut slave, none, none.cast(), &mut size);
+            let result = libc::openpty(&mut master, &mut slave, none, none.cast(), &size);
             assert_eq!(result, 0, "openpty: {}", io::Error::last_os_error());
             for fd in [master, slave] {
                 libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
@@ -117,6 +117,26 @@ impl Pty {
     /// Shows all that is there already.
     pub fn settle(&mut self) {
         while self.read_until(Instant::now()) {}
+    }
+
+    /// Waits until the program has stopped itself.
+    pub fn wait_stopped(&mut self) {
+        let pid = self.pid();
+        let mut status = 0;
+        // SAFETY: waitpid writes one number. A stop is reported once and reaps nothing.
+        let stopped = unsafe { libc::waitpid(pid, &mut status, libc::WUNTRACED) };
+        assert!(stopped == pid && libc::WIFSTOPPED(status), "{status}");
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&mut self, signal: i32) {
+        // SAFETY: kill takes two numbers.
+        unsafe { libc::kill(self.pid(), signal) };
+    }
+
+    fn pid(&self) -> i32 {
+        let child = self.child.as_ref().expect("a program was started");
+        child.id().try_into().expect("a process id")
     }
 
     /// Shows what the program writes until it ends.

@@ -155,7 +155,14 @@ impl Screen {
     pub fn runs(&self, row: u16) -> Vec<(u16, u16, String)> {
         let mut runs: Vec<(u16, u16, String)> = Vec::new();
         for column in 0..self.parser.screen().size().1.get() {
-            let style = self.style(row, column);
+            let cell = self.parser.screen().cell(row, column);
+            let style = match runs.last() {
+                // The right half of a wide character looks like the left one.
+                Some((_, _, last)) if cell.is_some_and(|cell| cell.is_wide_continuation()) => {
+                    last.clone()
+                }
+                _ => self.style(row, column),
+            };
             match runs.last_mut() {
                 Some((_, last, same)) if *last + 1 == column && *same == style => *last = column,
                 _ if style.is_empty() => {}

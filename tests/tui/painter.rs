@@ -255,6 +255,37 @@ fn settled_rows_come_again_in_another_width() {
 }
 
 #[test]
+fn a_terminal_that_wraps_again_is_cleared_where_the_live_region_begins() {
+    let size = |columns| Size { columns, rows: 20 };
+    let theme = Theme::built_in(Background::Dark);
+    let palette = Palette::new(theme, Depth::None);
+    let live = |columns: usize| ["-".repeat(columns), "> ask".into(), "status".into()];
+    // At 10 columns the divider of 25 takes three rows, and the settled row of 15 two.
+    for (found, expected, settled) in [(9, 6, 2), (4, 1, 0), (3, 0, 0), (1, 0, 0)] {
+        let mut painter = Painter::new(size(25), palette.clone(), true);
+        let frame = |columns, settled: &[&str]| {
+            let settled: Vec<_> = settled.iter().map(ToString::to_string).collect();
+            Frame::Inline(InlineFrame {
+                settled: rows(&settled),
+                live: rows(&live(columns)),
+                caret: Some(Caret { row: 1, column: 0 }),
+                ..InlineFrame::default()
+            })
+        };
+        painter.paint(frame(25, &["settled", "fifteen columns"]));
+        painter.resize(size(10));
+        assert!(painter.is_lost());
+        painter.cursor_is_at(found, 0);
+        assert_eq!(painter.settled_rows(), settled, "{found}");
+        let bytes = painter.paint(frame(10, &[]));
+        let erased = format!("\x1b[{}H\x1b[J", expected + 1);
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains(&erased), "{found}: {text:?}");
+        assert_eq!(painter.settled_rows(), 0);
+    }
+}
+
+#[test]
 fn a_live_region_beyond_the_screen_shows_its_end_or_its_caret() {
     let mut rig = Rig::new(20, 4, &["$ e"]);
     rig.show(&[], &numbered("live", 0..9), 0);

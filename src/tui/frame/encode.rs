@@ -129,10 +129,14 @@ impl<'a> Encoder<'a> {
     }
 
     fn wear(&mut self, style: &Style) {
-        if self.style.as_ref().unwrap_or(&Style::default()) == style {
+        let is_plain = *style == Style::default();
+        if self.style.as_ref() == Some(style) || (is_plain && self.style.is_none()) {
             return;
         }
         self.plain();
+        if is_plain {
+            return;
+        }
         self.palette.sgr(style, &mut self.out);
         if let Some(link) = link(style) {
             let _ = write!(self.out, "\x1b]8;;{link}\x1b\\");
@@ -156,4 +160,58 @@ fn link(style: &Style) -> Option<&str> {
     let link = style.link.as_deref()?;
     let clean = link.bytes().all(|byte| matches!(byte, 0x21..=0x7e));
     (clean && link.len() <= MAX_LINK).then_some(link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::diff::changes;
+    use super::*;
+    use crate::tui::style::{Row, Token};
+    use crate::tui::theme::{Background, Depth, Theme};
+
+    fn encoded(row: &Row, depth: Depth) -> String {
+        let palette = Palette::new(Theme::built_in(Background::Dark), depth);
+        let mut out = Encoder::new(&palette);
+        let line = Line::of(row, 20);
+        out.apply(2, &line, changes(&Line::default(), &line), 20);
+        let bytes = out.finish(Caret { row: 2, column: 1 }, true);
+        let text = String::from_utf8(bytes).unwrap();
+        let text = text
+            .strip_prefix("\x1b[?2026h\x1b[?25l\x1b[?7l\x1b[3H")
+            .unwrap();
+        let end = "\x1b[3;2H\x1b[?25h\x1b[?7h\x1b[?2026l";
+        text.strip_suffix(end).unwrap().replace('\x1b', "^")
+    }
+
+    #[test]
+    fn styles_and_links_are_closed() {
+        let link = |link: &str| Style {
+            link: Some(link.into()),
+            ..Style::colored(Token::Accent)
+        };
+        let long = "x".repeat(MAX_LINK + 1);
+        let cases = [
+            (Style::default(), "a"),
+            (Style::colored(Token::Text).bold(), "^[1ma^[m"),
+            (link("http://x"), "^[38;5;111m^]8;;http://x^\\a^[m^]8;;^\\"),
+            (link("http://x\x1b\\"), "^[38;5;111ma^[m"),
+            (link("http://x\u{9c}"), "^[38;5;111ma^[m"),
+            (link(&long), "^[38;5;111ma^[m"),
+        ];
+        for (style, expected) in cases {
+            let row = Row::of("a", style);
+            assert_eq!(encoded(&row, Depth::Indexed), expected);
+        }
+        let mut row = Row::of("ab", Style::colored(Token::Error));
+        row.push("cd", Style::default());
+        row.push("ef", Style::default().bold());
+        assert_eq!(encoded(&row, Depth::Indexed), "^[38;5;203mab^[mcd^[1mef^[m");
+        assert_eq!(encoded(&row, Depth::None), "ab^[mcd^[1mef^[m");
+    }
+
+    #[test]
+    fn the_column_after_a_cluster_is_said() {
+        let row = Row::of("a❤\u{fe0f}b日c", Style::default());
+        assert_eq!(encoded(&row, Depth::None), "a❤\u{fe0f}^[4Gb日c");
+    }
 }

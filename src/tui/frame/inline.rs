@@ -87,17 +87,21 @@ impl Inline {
         self.wraps_at = (reflows && columns < self.columns).then_some(columns);
         self.dirty = true;
         let (line, column) = self.cursor;
-        let above = self.height(..line) + self.wraps_at.map_or(0, |at| column / at);
-        self.top = row.saturating_sub(above);
+        let wrapped = self.wraps_at.map_or(0, |at| column / at);
 
         // Rows that were pushed out at the top.
-        let gone = above.saturating_sub(row);
+        let gone = (self.height(..line) + wrapped).saturating_sub(row);
         let count = (0..line).find(|count| self.height(..*count) >= gone);
         let count = count.unwrap_or(line);
         let settled = count.min(self.settled);
         self.strays.extend(self.lines.drain(..count).skip(settled));
         self.settled -= settled;
         self.cursor.0 -= count;
+        // Of a live row that is partly gone, the rest is cleared; of a settled one it stays.
+        self.top = match count > settled {
+            true => 0,
+            false => row.saturating_sub(self.height(..self.cursor.0) + wrapped),
+        };
         // Rows that the terminal took back from the scrollback when it grew.
         if columns == self.columns && self.settled == 0 {
             let back = self.top.min(self.strays.len());
@@ -134,8 +138,9 @@ impl Inline {
         let keep = self.settled - frame.replace.min(self.settled);
         let keep = self.give_up(keep, columns);
 
-        let mut old = std::mem::take(&mut self.lines);
-        let mut lines = old[..keep].to_vec();
+        // What stays is on the screen as it is, so that a frame costs only what is new or live.
+        let mut old = self.lines.split_off(keep);
+        let mut first_changed = keep;
         for row in &frame.settled {
             let line = Line::of(row, columns);
             if self.strays.front() == Some(&line) {
@@ -143,11 +148,11 @@ impl Inline {
                 continue;
             }
             self.strays.clear();
-            lines.push(line);
+            self.lines.push(line);
         }
-        self.settled = lines.len();
+        self.settled = self.lines.len();
         let live = frame.live.iter().skip(first).take(rows);
-        lines.extend(live.map(|row| Line::of(row, columns)));
+        self.lines.extend(live.map(|row| Line::of(row, columns)));
 
         if std::mem::take(&mut self.dirty) {
             // Below the last row there is nothing to erase.
@@ -155,15 +160,15 @@ impl Inline {
                 out.erase_below(self.top);
             }
             old.clear();
+            first_changed = 0;
         }
-        self.write(&old, &lines, size, out);
+        self.write(first_changed, &old, size, out);
 
-        let scrolled = (self.top + lines.len()).saturating_sub(rows);
+        let scrolled = (self.top + self.lines.len()).saturating_sub(rows);
         let gone = scrolled.saturating_sub(self.top);
         self.top = self.top.saturating_sub(scrolled);
-        lines.drain(..gone);
+        self.lines.drain(..gone);
         self.settled -= gone;
-        self.lines = lines;
 
         let last = self.lines.len().saturating_sub(1);
         self.cursor = match frame.caret {
@@ -214,18 +219,20 @@ impl Inline {
         self.lines[lines].iter().map(rows).sum()
     }
 
-    /// Rows that fit are changed in place. Each further one scrolls the screen by one, so that
-    /// what leaves it is complete by then.
-    fn write(&self, old: &[Line], new: &[Line], size: Size, out: &mut Encoder<'_>) {
+    /// Writes the lines from `first` on over the `old` ones. Rows that fit are changed in place.
+    /// Each further one scrolls the screen by one, so that what leaves it is complete by then.
+    fn write(&self, first: usize, old: &[Line], size: Size, out: &mut Encoder<'_>) {
         let (columns, rows) = (usize::from(size.columns), usize::from(size.rows));
         let blank = Line::default();
-        let fit = rows.saturating_sub(self.top).min(new.len());
+        let new = &self.lines[first..];
+        let top = self.top + first;
+        let fit = rows.saturating_sub(top).min(new.len());
         for (index, line) in new[..fit].iter().enumerate() {
             let changes = changes(old.get(index).unwrap_or(&blank), line);
-            out.apply(self.top + index, line, changes, columns);
+            out.apply(top + index, line, changes, columns);
         }
         if old.iter().skip(new.len()).any(|line| !line.is_empty()) {
-            out.erase_below(self.top + new.len());
+            out.erase_below(top + new.len());
         }
         for line in &new[fit..] {
             out.scroll(rows - 1);

@@ -45,8 +45,8 @@ fn depths_show_what_they_can() {
     for (token, depth, expected) in cases {
         assert_eq!(theme.resolve(token, depth), expected, "{token:?} {depth:?}");
     }
-    assert_eq!(to_indexed(Rgb(255, 0, 0)), Indexed(196));
-    assert_eq!(to_indexed(Rgb(8, 8, 8)), Indexed(232));
+    assert_eq!(Depth::Indexed.nearest(Rgb(255, 0, 0)), Indexed(196));
+    assert_eq!(Depth::Indexed.nearest(Rgb(8, 8, 8)), Indexed(232));
 }
 
 #[test]
