@@ -120,6 +120,27 @@ pub fn wait_any_for<const N: usize>(
     Ok(entries.map(|entry| entry.revents != 0))
 }
 
+/// Waits until the descriptor takes bytes or fails. `TimedOut` when the time is over before,
+/// `Interrupted` when `stop` can be read.
+pub fn wait_writable(
+    fd: BorrowedFd<'_>,
+    stop: Option<BorrowedFd<'_>>,
+    timeout: Option<Duration>,
+) -> io::Result<()> {
+    let stop = stop.map_or(-1, |stop| stop.as_raw_fd());
+    let mut entries = [
+        entry(fd.as_raw_fd(), libc::POLLOUT),
+        entry(stop, libc::POLLIN),
+    ];
+    if !poll(&mut entries, timeout)? {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    match entries[1].revents {
+        0 => Ok(()),
+        _ => Err(io::ErrorKind::Interrupted.into()),
+    }
+}
+
 /// How many bytes can be read right now.
 pub fn pending(fd: BorrowedFd<'_>) -> io::Result<usize> {
     let mut count: libc::c_int = 0;
