@@ -1,3 +1,8 @@
 //! The terminal app: a person at a terminal.
 
+pub mod highlight;
+pub mod markdown;
+pub mod rich;
 pub mod style;
+#[cfg(test)]
+mod testing;
