@@ -62,20 +62,20 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Applies a query to `count` texts, which must be the same as before unless
-    /// [`Filter::forget`] was called.
-    pub fn apply<'a>(&mut self, query: &str, count: usize, text: impl Fn(usize) -> &'a str) {
+    /// Applies a query to `count` entries, which must be the same as before unless
+    /// [`Filter::forget`] was called. `score` tells what a match costs; what does not match a query
+    /// must not match a longer one.
+    pub fn apply(&mut self, query: &str, count: usize, score: impl Fn(usize) -> Option<u32>) {
         let narrower = self.filled && query.starts_with(&self.query);
         if narrower && query.len() == self.query.len() {
             return;
         }
-        let rank = |index: usize| fuzzy(query, text(index)).map(|found| (index, found.score));
+        let rank = |index: usize| score(index).map(|score| (index, score));
         self.hits = match narrower {
-            true => self
-                .hits
-                .iter()
-                .filter_map(|(index, _)| rank(*index))
-                .collect(),
+            true => {
+                let left = self.hits.iter();
+                left.filter_map(|(index, _)| rank(*index)).collect()
+            }
             false => (0..count).filter_map(rank).collect(),
         };
         self.hits
@@ -145,6 +145,10 @@ fn score(text: &str, positions: &[usize]) -> u32 {
 mod tests {
     use super::*;
 
+    fn cost(query: &str, text: &str) -> Option<u32> {
+        fuzzy(query, text).map(|found| found.score)
+    }
+
     #[test]
     fn early_and_tight_hits_come_first() {
         let cases: &[(&str, &[&str], &[&str])] = &[
@@ -160,7 +164,7 @@ mod tests {
         ];
         for (query, texts, expected) in cases {
             let mut filter = Filter::default();
-            filter.apply(query, texts.len(), |index| texts[index]);
+            filter.apply(query, texts.len(), |n| cost(query, texts[n]));
             let found: Vec<&str> = filter.hits().map(|index| texts[index]).collect();
             assert_eq!(found, *expected, "{query}");
         }
@@ -180,12 +184,11 @@ mod tests {
         let texts: Vec<String> = (0..5000u64)
             .map(|n| format!("src/{:x}/{:x}.rs", n * 7919 % 4093, n * 104_729 % 8191))
             .collect();
-        let text = |index: usize| texts[index].as_str();
         let mut typed = Filter::default();
         for query in ["", "s", "sa", "sa1", "sa1r", "sa", "b"] {
-            typed.apply(query, texts.len(), text);
+            typed.apply(query, texts.len(), |n| cost(query, &texts[n]));
             let mut fresh = Filter::default();
-            fresh.apply(query, texts.len(), text);
+            fresh.apply(query, texts.len(), |n| cost(query, &texts[n]));
             assert_eq!(typed.hits, fresh.hits, "{query}");
         }
     }

@@ -9,3 +9,4 @@ pub mod style;
 #[cfg(test)]
 mod testing;
 pub mod transcript;
+pub mod view;

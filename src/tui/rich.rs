@@ -96,6 +96,11 @@ impl Rich {
         self.rows(text::wrap(&self.text, columns, columns))
     }
 
+    /// Rows cut where they are full.
+    pub fn wrap_hard(&self, columns: usize) -> Vec<Row> {
+        self.rows(text::wrap_hard(&self.text, columns, columns))
+    }
+
     /// Rows at these ranges.
     pub fn rows(&self, ranges: Vec<Range<usize>>) -> Vec<Row> {
         let row = |range| {

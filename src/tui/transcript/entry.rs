@@ -180,7 +180,7 @@ impl Shell {
         let muted = Style::colored(Token::Muted);
         let lines = text.split('\n').flat_map(|line| {
             let line = Rich::of(&expand_tabs(line), muted.clone());
-            line.rows(wrap_hard(line.text(), room, room))
+            line.wrap_hard(room)
         });
         let lines: Vec<Row> = lines.collect();
         let hidden = lines.len().saturating_sub(most);

@@ -346,7 +346,7 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
         Some(lines) => lines.iter().for_each(|line| add(diff::wrap(line, room))),
         None => text.split('\n').for_each(|line| {
             let line = Rich::of(&expand_tabs(line), dim());
-            add(line.rows(crate::text::wrap_hard(line.text(), room, room)));
+            add(line.wrap_hard(room));
         }),
     }
     rows.extend(

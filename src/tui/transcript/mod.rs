@@ -171,6 +171,7 @@ impl Transcript {
         let first = self.given + waiting.iter().position(is_part).unwrap_or(0);
         if let Some((body, format)) = replacement {
             let before = self.entries.len();
+            self.cache.clear();
             self.entries.retain(|entry| !is_part(entry));
             let removed = before - self.entries.len();
             let shown = Kind::Show {
