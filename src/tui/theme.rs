@@ -54,6 +54,15 @@ impl Background {
         Some(if light { Self::Light } else { Self::Dark })
     }
 
+    /// From the colour that the terminal tells: red, green, blue.
+    pub fn of([red, green, blue]: [u8; 3]) -> Self {
+        let light = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+        match light > 127_500 {
+            true => Self::Light,
+            false => Self::Dark,
+        }
+    }
+
     /// From `COLORFGBG`, whose last number is an index of the background.
     pub fn from_env(env: &Env) -> Option<Self> {
         let index: u8 = env

@@ -3,7 +3,7 @@
 use super::details::{Details, Tail};
 use super::group::{Group, more_rows};
 use super::options::{Depth, Options, View};
-use crate::text::{expand_tabs, wrap_hard};
+use crate::text::expand_tabs;
 use crate::tui::diff;
 use crate::tui::markdown::{Chunk, Definitions, Streamed, render};
 use crate::tui::rich::{Rich, clipped, prefixed};
