@@ -41,10 +41,14 @@ pub struct Draft {
 impl Draft {
     /// A draft of a text, the caret at its end.
     pub fn of(text: &str) -> Self {
-        let mut buffer = Buffer::new(true);
-        buffer.insert(text);
+        let mut draft = Self::empty(true);
+        draft.buffer.insert(text);
+        draft
+    }
+
+    fn empty(has_commands: bool) -> Self {
         Self {
-            buffer,
+            buffer: Buffer::new(has_commands),
             images: Vec::new(),
         }
     }
@@ -212,7 +216,8 @@ impl Composer {
         if self.field.is_none() {
             self.history.leave();
         }
-        self.swap(Draft::of(""))
+        let has_commands = self.field.is_none();
+        self.swap(Draft::empty(has_commands))
     }
 
     /// Empties the composer without sending. The text can be had back from history.
@@ -231,10 +236,7 @@ impl Composer {
     /// Opens a field in the place of the draft, which waits. A secret is masked. History does
     /// not belong to a field.
     pub fn open_field(&mut self, text: &str, is_secret: bool) {
-        let mut field = Draft {
-            buffer: Buffer::new(false),
-            images: Vec::new(),
-        };
+        let mut field = Draft::empty(false);
         field.buffer.insert(text);
         let draft = self.swap(field);
         let draft = self.field.take().map_or(draft, |field| field.draft);
@@ -323,7 +325,8 @@ impl Composer {
             buffer.go(edge(&range, way), false);
             return Handled::Changed;
         }
-        if !(self.is_recalled && !extend) && buffer.go_row(way, extend) {
+        let walks = self.is_recalled && !extend;
+        if !walks && buffer.go_row(way, extend) {
             self.is_recalled = false;
             return Handled::Changed;
         }
