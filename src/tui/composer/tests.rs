@@ -284,6 +284,19 @@ fn markers_go_whole() {
     let mut composer = with_marker("a|b");
     composer.replace(3..4, "x");
     assert_eq!(content(&composer), "ax|b");
+    // One that takes several rows is crossed as one.
+    let mut composer = with_marker("\n|\n");
+    composer.draft.buffer.set_columns(5);
+    for (keys, expected) in [
+        ("<home>", "|\n[1:6c 3 lines]\n"),
+        ("<down>", "\n|[1:6c 3 lines]\n"),
+        ("<down>", "\n[1:6c 3 lines]|\n"),
+        ("<down>", "\n[1:6c 3 lines]\n|"),
+        ("<up>", "\n|[1:6c 3 lines]\n"),
+    ] {
+        type_keys(&mut composer, keys);
+        assert_eq!(content(&composer), expected, "{keys:?}");
+    }
     // The highest number counts, and retyping a label brings nothing back.
     let mut composer = with_marker("|");
     composer.paste("second", style).unwrap();
@@ -311,6 +324,7 @@ fn pastes_below_the_limit_are_text() {
     assert_eq!(paste("日本語", 2, "[{id}]"), "a[1]|c");
     assert_eq!(paste("日本語", 0, "[{id}]"), "a日本語|c");
     assert_eq!(paste("日本語", 2, " "), "a日本語|c");
+    assert_eq!(paste("日本語", 2, "{nothing}"), "a日本語|c");
     let mut composer = composer("|");
     let huge = "x".repeat(MAX_DRAFT / 2 + 1);
     assert!(composer.paste(&huge, PasteStyle::default()).is_ok());
