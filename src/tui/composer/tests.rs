@@ -367,7 +367,8 @@ fn fields_stand_in_for_the_draft() {
         )
         .unwrap();
     assert_eq!(type_keys(&mut composer, "<up>"), Handled::Ignored);
-    type_keys(&mut composer, "!");
+    assert_eq!(type_keys(&mut composer, "<c-j>"), Handled::Ignored);
+    assert_eq!(type_keys(&mut composer, "\\<enter>"), Handled::Submit);
     assert_eq!(text(&composer.view(20, 5)), ["┃ •••••"]);
     assert_eq!(composer.attachments(), None);
     // Another question replaces the field, not the draft.

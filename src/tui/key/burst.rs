@@ -40,7 +40,10 @@ impl Burst {
                 Some(_) => run.push(event),
                 None => {
                     self.end_run(std::mem::take(&mut run), &mut passed);
-                    passed.extend(self.quiet());
+                    // What the terminal says by itself interrupts no paste.
+                    if matches!(event, InputEvent::Key(_) | InputEvent::Mouse(_)) {
+                        passed.extend(self.quiet());
+                    }
                     passed.push(event);
                 }
             }

@@ -365,6 +365,10 @@ fn a_paste_without_brackets_submits_nothing() {
             &[Some("\x1b[200~a\x1b[201~b\r\x1b[201~"), None],
             "\"ab\\r\"",
         ),
+        (
+            &[Some("abcdefgh\r"), Some("\x1b[I"), Some("i"), None],
+            "a b c d e f g h Focus(true) \"\\ri\"",
+        ),
         (&[Some("\n")], "ctrl+j"),
         (&[Some("\t")], "tab"),
         (&[Some("jj")], "j j"),
