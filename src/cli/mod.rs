@@ -23,10 +23,11 @@ use crate::error::{Error, Result, io_text};
 use crate::print;
 use crate::provider::{self, Catalog};
 use crate::rpc;
-use crate::sys::{Env, clock, signal};
+use crate::sys::{Env, clock, memory, signal};
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
 pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
+    memory::give_back_large_blocks();
     signal::ignore_file_size_limit();
     let invocation = match parse(&argv) {
         Ok(invocation) => invocation,

@@ -5,7 +5,7 @@ use std::fs::File;
 use serde::de::IgnoredAny;
 
 use super::head::{Head, Kind};
-use super::lines::Lines;
+use super::lines::{Buffer, Lines};
 use super::record::{FORMAT_VERSION, Header, Record};
 use super::tree::{Place, Tree};
 use crate::error::{Error, Result};
@@ -55,7 +55,8 @@ impl Scan {
             fatal: None,
             previous: None,
         };
-        let mut lines = Lines::new(file, file.metadata()?.len(), max_line);
+        let mut buffer = Buffer::new();
+        let mut lines = Lines::new(file, &mut buffer, max_line);
         while let Some(line) = lines.next()? {
             let outcome = match line.bytes {
                 Some(bytes) if !line.terminated && is_torn(bytes) => {

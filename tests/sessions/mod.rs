@@ -2,6 +2,7 @@
 
 mod killed;
 mod logs;
+mod page;
 mod trouble;
 
 use std::path::Path;
