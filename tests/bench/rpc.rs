@@ -228,10 +228,11 @@ pub fn crowd(place: &Place) {
     let sessions = 64;
     let each = DELTAS / 100;
     let mut rpc = Rpc::start(place);
-    let all: Vec<Value> = (0..sessions).map(|id| rpc.session(1 + id)).collect();
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
-    for round in 0..5u64 {
+    for round in 0..9u64 {
         let base = 1_000 + 1_000 * round;
+        // Fresh ones on both sides: a history would be sent along.
+        let all: Vec<Value> = (0..sessions).map(|n| rpc.session(base + 600 + n)).collect();
         place.server.reply(Reply::deltas(each));
         let start = Instant::now();
         for (n, session) in all.iter().enumerate() {
