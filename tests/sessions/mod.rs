@@ -3,6 +3,7 @@
 mod killed;
 mod logs;
 mod page;
+mod resumed;
 mod trouble;
 
 use std::path::Path;

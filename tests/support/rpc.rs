@@ -114,6 +114,19 @@ impl Rpc {
         self.wait(|line| line.get("type").is_none() && line["id"] == *id)
     }
 
+    /// Waits for the response to a request, or for that many lines in all. Whether it was the
+    /// response.
+    #[track_caller]
+    pub fn responds_within(&mut self, lines: usize, id: &Value) -> bool {
+        while self.responses(id) == 0 {
+            if self.lines.len() >= lines {
+                return false;
+            }
+            assert!(self.read_more(), "the server has ended: {:#?}", self.lines);
+        }
+        true
+    }
+
     /// Waits for the response to a request that must succeed.
     #[track_caller]
     pub fn result(&mut self, id: &Value) -> Value {
