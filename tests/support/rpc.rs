@@ -45,7 +45,12 @@ impl Rpc {
 
     /// Writes bytes as they are. A server that has ended takes nothing.
     pub fn send_raw(&mut self, bytes: impl AsRef<[u8]>) {
-        let _ = self.requests.write_all(bytes.as_ref());
+        self.takes(bytes.as_ref());
+    }
+
+    /// Writes bytes as they are, and tells whether somebody took them.
+    pub fn takes(&mut self, bytes: &[u8]) -> bool {
+        self.requests.write_all(bytes).is_ok()
     }
 
     /// Writes one object.
