@@ -7,8 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::head::{Author, Head, Kind};
 use super::lines::{Buffer, Lines, MAX_LINE};
+use super::piece::{self, is_torn};
 use super::record::{Header, Record};
-use super::scan::{self, Damage, check_version, is_torn};
+use super::scan::{self, Damage, check_version};
 use super::threads;
 use super::title::title_of;
 use crate::chat::Message;
@@ -159,7 +160,7 @@ impl Found {
                 self.messages += 1;
             }
             Kind::Compact => self.summarised = true,
-            Kind::Name => self.name = scan::name(line).or(self.name.take()),
+            Kind::Name => self.name = piece::name(line).or(self.name.take()),
             Kind::Response | Kind::Other => {}
         }
         Ok(())

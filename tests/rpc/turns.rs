@@ -128,6 +128,36 @@ fn an_interrupt_is_answered_when_the_turn_has_ended() {
 }
 
 #[test]
+fn an_interrupt_tells_what_goes_on_in_the_background() {
+    let place = Place::new();
+    let background = json!({"command": "sleep 300", "background": true});
+    place
+        .provider
+        .script([call("bash", background), say("started")]);
+    let mut rpc = Rpc::start(&place, &[]);
+    let session = rpc.create(json!({}));
+    rpc.prompt(&session, "go");
+    let (step, _gate) = say("A").gate();
+    place.provider.script([step]);
+    let told = rpc.call("session.interrupt", json!({"session": session}));
+    let id = rpc.begin(&session, "one");
+    rpc.event("turn_start");
+    rpc.wait(|line| line["type"] == "text" && line["request"] == id);
+    // Idle or not, it tells the same.
+    assert_eq!(
+        told,
+        rpc.call("session.interrupt", json!({"session": session}))
+    );
+    let left = told["background"].as_array().unwrap();
+    assert_eq!((left.len(), &left[0]["command"]), (1, &json!("sleep 300")));
+    assert!(
+        left[0]["handle"].is_string() && told["remedy"].as_str().unwrap().contains("session.close")
+    );
+    rpc.call("session.close", json!({"session": session}));
+    crate::support::gone(left[0]["pid"].as_i64().unwrap() as i32);
+}
+
+#[test]
 fn every_prompt_behind_an_interrupt_is_accepted() {
     let place = Place::new();
     let mut rpc = Rpc::start(&place, &[]);
