@@ -7,11 +7,14 @@
 mod action;
 mod batch;
 mod compact;
+mod control;
 mod conversation;
 mod details;
 mod event;
 mod exec;
+mod extensions;
 mod gate;
+mod hooks;
 mod instructions;
 mod open;
 mod outbox;
@@ -30,8 +33,8 @@ mod tests;
 
 pub use details::{Details, cause_name};
 pub use event::{
-    Answer, BatchCall, Input, Limits, Output, Prompt, Query, RequestId, SessionInfo, SessionKey,
-    TurnEvent, TurnResult,
+    Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Query, Reason, RequestId,
+    SessionInfo, SessionKey, Source, TurnEvent, TurnResult,
 };
 pub use open::{Choice, Past, Process, Selection, SessionSpec, read_images};
 pub use report::retry_line;
@@ -40,6 +43,7 @@ pub use toolset::Toolset;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::error::Result;
+use crate::extension::Host;
 use crate::sys::signal::Signal;
 
 /// Requests that may wait for the loop.
@@ -63,10 +67,10 @@ pub struct Core {
 impl Core {
     /// Starts the loop. Signals that `signals` delivers are acted on: the first SIGINT stops the
     /// turns, a second ends the process; SIGTERM and SIGHUP stop everything.
-    pub fn start(signals: Receiver<Signal>) -> Result<Self> {
+    pub fn start(signals: Receiver<Signal>, extensions: Host) -> Result<Self> {
         let (input, requests) = bounded(INPUTS);
         let (out, output) = bounded(OUTPUTS);
-        let runtime = runtime::Runtime::new(requests, signals, bounded(EVENTS), out);
+        let runtime = runtime::Runtime::new(requests, signals, bounded(EVENTS), out, extensions);
         std::thread::Builder::new()
             .name("e-core".into())
             .spawn(move || runtime.run())?;

@@ -218,7 +218,7 @@ pub const FLAGS: &[Flag] = &[
         long: "no-extensions",
         alias: Some("ne"),
         scope: Scope::Any,
-        help: Some("start no extensions; this version has none"),
+        help: Some("start no extensions"),
         ..OPTION
     },
     Flag {

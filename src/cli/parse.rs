@@ -105,7 +105,7 @@ pub fn parse(argv: &[OsString]) -> Result<Invocation, ParseFailure> {
 }
 
 /// Looks for an option in raw argv, alone or among bundled letters.
-fn is_given(options: &[OsString], id: FlagId) -> bool {
+pub(super) fn is_given(options: &[OsString], id: FlagId) -> bool {
     options
         .iter()
         .filter_map(|arg| arg.to_str())
@@ -382,7 +382,7 @@ fn usage(error: lexopt::Error, argv: &[OsString]) -> Error {
 
 /// The command that argv seems to name, found without a full parse: an option that takes a value,
 /// or that nobody knows, takes the next argument with it.
-fn named_command(argv: &[OsString]) -> Option<&'static Command> {
+pub(super) fn named_command(argv: &[OsString]) -> Option<&'static Command> {
     let mut args = argv.iter().filter_map(|arg| arg.to_str()).peekable();
     while let Some(arg) = args.next() {
         let Some(name) = arg.strip_prefix('-') else {

@@ -175,6 +175,14 @@ impl Settings {
         (settings, warnings)
     }
 
+    /// What the file holds under `extensions`: an object that e passes on and does not look into.
+    pub fn extensions(home: &Home) -> Value {
+        match SETTINGS.read(home).0.remove("extensions") {
+            Some(config @ Value::Object(_)) => config,
+            _ => Value::Object(Map::new()),
+        }
+    }
+
     fn from_map(map: &Map<String, Value>) -> (Self, Vec<String>) {
         let mut settings = Self {
             model: None,
