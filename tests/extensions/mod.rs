@@ -2,3 +2,4 @@
 
 mod bridge;
 mod examples;
+mod installed;
