@@ -2,4 +2,5 @@
 
 mod bridge;
 mod examples;
+mod guide;
 mod installed;
