@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::style::{Style, Token};
 use crate::sys::Env;
+use crate::sys::fs::read_regular;
 
 mod depth;
 mod table;
@@ -80,6 +81,12 @@ fn channel(text: &str) -> Option<f32> {
     Some(f32::from(value) / (16_f32.powi(digits.try_into().ok()?) - 1.0))
 }
 
+/// What the setting may name besides files.
+const BUILT_IN: [&str; 3] = ["auto", "light", "dark"];
+
+/// Largest theme file that is read, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+
 /// A colour for every token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theme {
@@ -116,13 +123,12 @@ impl Theme {
         }
         let named = !name.contains(['/', '\0']) && name != "..";
         let file = format!("{name}.json");
-        let text = dirs
-            .iter()
-            .filter(|_| named)
-            .find_map(|dir| fs::read_to_string(dir.join(&file)).ok());
+        let read =
+            |dir: &PathBuf| String::from_utf8(read_regular(&dir.join(&file), MAX_FILE).ok()?).ok();
+        let text = dirs.iter().filter(|_| named).find_map(read);
         let parsed = match &text {
             Some(text) => Self::parse(text),
-            None => Err("no readable file of that name".into()),
+            None => Err("there is no readable file of that name".into()),
         };
         match parsed {
             Ok((theme, bad)) if bad.is_empty() => (theme, None),
@@ -135,6 +141,27 @@ impl Theme {
                 (Self::built_in(background), Some(warning))
             }
         }
+    }
+
+    /// What the setting may name: the built-in themes, then the files in `dirs`, each once.
+    pub fn names(dirs: &[PathBuf]) -> Vec<String> {
+        let files = dirs.iter().flat_map(fs::read_dir).flatten().flatten();
+        let mut found: Vec<_> = files
+            .filter_map(|entry| {
+                Some(
+                    entry
+                        .file_name()
+                        .to_str()?
+                        .strip_suffix(".json")?
+                        .to_owned(),
+                )
+            })
+            .filter(|name| !BUILT_IN.contains(&name.as_str()))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        let built_in = BUILT_IN.iter().map(ToString::to_string);
+        built_in.chain(found).collect()
     }
 
     /// A theme from the text of its file, and the names of what was ignored in it.

@@ -278,7 +278,10 @@ fn a_terminal_that_wraps_again_is_cleared_where_the_live_region_begins() {
         painter.cursor_is_at(found, 0);
         assert_eq!(painter.settled_rows(), settled, "{found}");
         let bytes = painter.paint(frame(10, &[]));
-        let erased = format!("\x1b[{}H\x1b[J", expected + 1);
+        let erased = match expected {
+            0 => "\x1b[1H\x1b[K\x1b[2H\x1b[J".to_owned(),
+            row => format!("\x1b[{}H\x1b[J", row + 1),
+        };
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.contains(&erased), "{found}: {text:?}");
         assert_eq!(painter.settled_rows(), 0);

@@ -59,6 +59,12 @@ impl<'a> Encoder<'a> {
     pub fn erase_below(&mut self, row: usize) {
         self.plain();
         self.go(row, 0);
+        if row == 0 {
+            // From the upper left corner on, tmux takes it for clearing the screen and copies all
+            // of it into its scrollback.
+            self.out.extend_from_slice(b"\x1b[K");
+            self.go(1, 0);
+        }
         self.out.extend_from_slice(b"\x1b[J");
     }
 

@@ -157,6 +157,11 @@ fn theme_files_of_every_quality() {
         assert_eq!(theme, Theme::built_in(Background::Light));
         assert!(warning.is_some(), "{name}");
     }
+    std::fs::create_dir(dir.path().join("folder.json")).unwrap();
+    std::fs::write(dir.path().join("dark.json"), "{}").unwrap();
+    let names = ["auto", "light", "dark", "folder", "mine"];
+    assert_eq!(Theme::names(&[&dirs[..], &dirs].concat()), names);
+    assert!(Theme::load("folder", &dirs, Background::Dark).1.is_some());
     let (theme, warning) = Theme::load("auto", &dirs, Background::Light);
     assert_eq!((theme, warning), (Theme::built_in(Background::Light), None));
 }
