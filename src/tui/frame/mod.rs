@@ -5,8 +5,10 @@
 //!
 //! 1. While `Writer::busy_since` is some, it only takes notes. `Writer::done` wakes it; after a
 //!    failed write it calls `Screen::forget`.
-//! 2. Idle and something changed: it reads `Terminal::size`, tells `Screen::resize`, and begins
-//!    with the bytes of `Terminal::switch` for the modes that the frame needs.
+//! 2. Idle and something changed: it reads `Terminal::size` and tells `Screen::resize`. While a
+//!    window is being dragged it waits until the size stays, because a frame that meets another
+//!    size is what breaks a screen. It begins with the bytes of `Terminal::switch` for the modes
+//!    that the frame needs.
 //! 3. An inline frame while `Screen::is_lost`: it submits these and `terminal::ASK_CURSOR`, and
 //!    paints after `cursor_is_at`, or `cursor_is_unknown` at a deadline.
 //! 4. Otherwise it builds the frame from the newest state, and submits the bytes of `Screen::paint`
