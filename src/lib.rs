@@ -14,6 +14,7 @@ pub mod wire;
 
 pub mod agent;
 
+pub mod extension;
 pub mod provider;
 pub mod session;
 pub mod tools;

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::event::{Answer, Limits, Prompt, Query, RequestId, TurnEvent};
 use super::open::Selection;
 use crate::chat::{self, ToolCall, ToolResult};
+use crate::extension::{AskId, EventName, ExtensionId, Failure, Hook, Verdict, request};
 use crate::provider::{Model, Request, StreamEvent};
 use crate::session::Record;
 use crate::tools::Identity;
@@ -39,8 +40,29 @@ pub enum Action {
     Identify(Job, Vec<PathBuf>),
     /// Run a tool.
     RunTool(u64, ToolCall),
+    /// Run a tool of an extension, with these parsed arguments.
+    CallExtension {
+        /// The call.
+        id: u64,
+        /// Whose tool it is.
+        owner: ExtensionId,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        arguments: Value,
+    },
     /// Ask a running tool to stop.
     CancelTool(u64),
+    /// Ask the extensions that have this hook.
+    Ask(Job, Hook),
+    /// Run a command of an extension: its name, and what was typed after it.
+    Command(Job, ExtensionId, String, String),
+    /// Nobody waits for the answer to [`Action::Ask`] or [`Action::Command`] any more.
+    Forget(Job),
+    /// Tell the extensions that want to know.
+    Tell(EventName, Value),
+    /// Answer a request of an extension.
+    Reply(AskId, Result<Value, String>),
     /// Read the AGENTS.md of these directories, outermost first.
     ReadInstructions(Job, Vec<PathBuf>),
     /// Write these to the log and its sidecar, in order.
@@ -89,8 +111,8 @@ pub enum SessionEvent {
     Steer(RequestId, String),
     /// A frontend wants the older messages summarised.
     Compact(RequestId, Option<String>),
-    /// A frontend wants another model or effort.
-    Configure(RequestId, Selection),
+    /// A frontend wants another model or effort, maybe even while a turn runs.
+    Configure(RequestId, Selection, bool),
     /// A frontend wants to know something.
     Query(RequestId, Query),
     /// A frontend wants the turn to stop; without a request id the process is ending.
@@ -112,6 +134,14 @@ pub enum SessionEvent {
     ToolOutput(u64, chat::Output, String),
     /// A tool ended. The result is uncut.
     ToolDone(u64, ToolResult),
+    /// What the extensions say to a hook.
+    Hooked(Job, Verdict),
+    /// What came of a command of an extension.
+    Commanded(Job, Result<Value, Failure>),
+    /// An extension wants something of the session.
+    Asked(AskId, request::Session),
+    /// An extension names the session.
+    Named(String),
     /// The instructions that were found.
     Instructions(Job, Vec<Instructions>),
     /// What came of the last [`Action::Append`].

@@ -6,14 +6,18 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::action::{Action, Job};
 use super::conversation::{Conversation, Effects};
 use super::event::{BatchCall, TurnEvent};
-use super::instructions;
+use super::{extensions, instructions};
 use crate::chat::{Message, Outcome, ToolCall, ToolResult};
+use crate::extension::{EventName, Hook, HookKind, Verdict};
 use crate::tools::{self, Identity};
+
+/// Most bytes of a result that hooks are shown, and that is left of it then.
+const HOOKED: usize = 1 << 20;
 
 /// A batch on its way.
 #[derive(Debug)]
@@ -40,7 +44,11 @@ struct Call {
 #[derive(Debug)]
 enum State {
     Waiting,
+    /// Extensions are asked whether it may run.
+    Gating(Job),
     Running,
+    /// Extensions look at its result.
+    Filtering(Job, Box<ToolResult>),
     Done {
         content: String,
         outcome: Outcome,
@@ -51,13 +59,17 @@ enum State {
 impl Batch {
     /// Numbers the calls and says how they are announced.
     pub fn new(calls: Vec<ToolCall>, conversation: &mut Conversation) -> (Self, Vec<BatchCall>) {
-        let workspace = conversation.spec.workspace.clone();
+        let spec = conversation.spec.clone();
         let mut announced = Vec::new();
         let calls = calls
             .into_iter()
             .map(|call| {
                 let arguments = serde_json::from_str::<Value>(&call.arguments).ok();
-                let label = tools::label(&call.name, arguments.as_ref());
+                let owner = spec.tools.extension_tool(&call.name, &spec.extensions);
+                let label = match owner {
+                    Some(tool) => extensions::label(&tool.item, arguments.as_ref()),
+                    None => tools::label(&call.name, arguments.as_ref()),
+                };
                 let id = conversation.call_id();
                 announced.push(BatchCall {
                     id,
@@ -70,9 +82,9 @@ impl Batch {
                     running: label.running,
                     completed: label.completed,
                 });
-                let path = arguments
-                    .as_ref()
-                    .and_then(|arguments| tools::target_path(&call.name, arguments, &workspace));
+                let path = arguments.as_ref().and_then(|arguments| {
+                    tools::target_path(&call.name, arguments, &spec.workspace)
+                });
                 Call {
                     id,
                     call,
@@ -124,32 +136,72 @@ impl Batch {
     pub fn settle(
         &mut self,
         id: u64,
-        result: ToolResult,
-        conversation: &Conversation,
+        mut result: ToolResult,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
     ) -> Option<TurnEvent> {
         let call = self
             .calls
             .iter_mut()
             .find(|call| call.id == id && matches!(call.state, State::Running))?;
-        let more = conversation.spec.tools.permits("read_result").is_ok();
-        let ToolResult {
-            content,
-            outcome,
-            summary,
-            display,
-            keep,
-            lost,
-        } = result;
-        let content = conversation
-            .spec
-            .runtime
-            .results
-            .fit(content, keep, lost, more);
-        Some(call.end(content, outcome, summary, display))
+        if self.cancelled || !conversation.has_hook(HookKind::ToolResult) {
+            return Some(call.finish(result, conversation, fx));
+        }
+        // What no hook has seen is kept nowhere.
+        extensions::cut(&mut result, HOOKED);
+        let job = conversation.job();
+        let hook = Hook::ToolResult {
+            name: call.call.name.clone(),
+            content: result.content.clone(),
+            is_error: result.outcome != Outcome::Completed,
+        };
+        fx.push(Action::Ask(job, hook));
+        call.state = State::Filtering(job, Box::new(result));
+        None
+    }
+
+    /// Takes what extensions say to a call, or to its result.
+    pub fn hooked(
+        &mut self,
+        job: Job,
+        verdict: Verdict,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+        events: &mut Vec<TurnEvent>,
+    ) {
+        let is_it = |call: &&mut Call| match &call.state {
+            State::Gating(asked) | State::Filtering(asked, _) => *asked == job,
+            _ => false,
+        };
+        let Some(call) = self.calls.iter_mut().find(is_it) else {
+            return;
+        };
+        match (verdict, &mut call.state) {
+            (Verdict::ToolCall(Some(reason)), State::Gating(_)) => {
+                events.push(call.block(reason, conversation, fx));
+            }
+            (Verdict::ToolCall(None), State::Gating(_)) => call.run(conversation, fx),
+            (Verdict::ToolResult(rewrite), State::Filtering(_, result)) => {
+                let mut result = std::mem::replace(&mut **result, ToolResult::failed(""));
+                if let Some(content) = rewrite {
+                    result.content = content;
+                    // It may hold what the rewrite leaves out.
+                    result.display = None;
+                    result.lost = 0;
+                }
+                events.push(call.finish(result, conversation, fx));
+            }
+            _ => {}
+        }
     }
 
     /// Stops the batch: running calls are asked to end, the others never start.
-    pub fn cancel(&mut self, fx: &mut Effects<'_>) {
+    pub fn cancel(
+        &mut self,
+        conversation: &Conversation,
+        fx: &mut Effects<'_>,
+        events: &mut Vec<TurnEvent>,
+    ) {
         self.cancelled = true;
         self.identifying = None;
         for call in &mut self.calls {
@@ -159,21 +211,36 @@ impl Batch {
                     let content = "the turn was interrupted before this call ran";
                     call.end(content.into(), Outcome::Cancelled, "cancelled".into(), None);
                 }
+                State::Gating(job) => {
+                    fx.push(Action::Forget(job));
+                    let result = cancelled("the turn was interrupted before this call ran");
+                    events.push(call.finish(result, conversation, fx));
+                }
+                State::Filtering(job, _) => {
+                    fx.push(Action::Forget(job));
+                    let result =
+                        cancelled("the turn was interrupted before the result was checked");
+                    events.push(call.finish(result, conversation, fx));
+                }
                 State::Done { .. } => {}
             }
         }
     }
 
     /// Gives up on calls that were asked to stop and did not.
-    pub fn write_off(&mut self) -> Vec<TurnEvent> {
+    pub fn write_off(
+        &mut self,
+        conversation: &Conversation,
+        fx: &mut Effects<'_>,
+    ) -> Vec<TurnEvent> {
         let running = self
             .calls
             .iter_mut()
             .filter(|call| matches!(call.state, State::Running));
         running
             .map(|call| {
-                let content = "the turn was interrupted; the operation may still finish";
-                call.end(content.into(), Outcome::Cancelled, "cancelled".into(), None)
+                let result = cancelled("the turn was interrupted; the operation may still finish");
+                call.finish(result, conversation, fx)
             })
             .collect()
     }
@@ -190,7 +257,7 @@ impl Batch {
             let busy = self
                 .calls
                 .iter()
-                .any(|call| matches!(call.state, State::Running));
+                .any(|call| !matches!(call.state, State::Waiting | State::Done { .. }));
             if busy || self.is_done() || self.identifying.is_some() {
                 return;
             }
@@ -272,7 +339,7 @@ impl Batch {
 
     fn start_wave(
         &mut self,
-        conversation: &Conversation,
+        conversation: &mut Conversation,
         fx: &mut Effects<'_>,
         events: &mut Vec<TurnEvent>,
     ) {
@@ -289,14 +356,18 @@ impl Batch {
             }
             wave.push(call.identity.take());
             events.push(TurnEvent::ToolStart(call.id));
-            match conversation.spec.tools.permits(&call.call.name) {
-                Ok(()) => {
-                    call.state = State::Running;
-                    fx.push(Action::RunTool(call.id, call.call.clone()));
-                }
-                Err(reason) => {
-                    events.push(call.end(reason, Outcome::Blocked, "blocked".into(), None));
-                }
+            conversation.tell(EventName::ToolStart, || call.describe(), fx);
+            if let Err(reason) = conversation.permits(&call.call.name) {
+                events.push(call.block(reason, conversation, fx));
+            } else if let Err(problem) = call.check(conversation) {
+                events.push(call.finish(ToolResult::failed(problem), conversation, fx));
+            } else if conversation.has_hook(HookKind::ToolCall) {
+                let job = conversation.job();
+                let (name, arguments) = (call.call.name.clone(), call.arguments());
+                fx.push(Action::Ask(job, Hook::ToolCall { name, arguments }));
+                call.state = State::Gating(job);
+            } else {
+                call.run(conversation, fx);
             }
         }
         for call in self
@@ -310,6 +381,88 @@ impl Batch {
 }
 
 impl Call {
+    /// The parsed arguments, or the raw text when they do not parse.
+    fn arguments(&self) -> Value {
+        self.arguments
+            .clone()
+            .unwrap_or_else(|| self.call.arguments.clone().into())
+    }
+
+    fn describe(&self) -> Value {
+        json!({"id": self.id, "name": self.call.name, "arguments": self.arguments()})
+    }
+
+    /// What is wrong with the arguments of an extension's tool. Built-in ones check their own.
+    fn check(&self, conversation: &Conversation) -> Result<(), String> {
+        let spec = &conversation.spec;
+        match spec.tools.extension_tool(&self.call.name, &spec.extensions) {
+            None => Ok(()),
+            Some(tool) => match &self.arguments {
+                Some(arguments) => tool.item.check(arguments),
+                None => Err("the arguments are not valid JSON; send the call again".into()),
+            },
+        }
+    }
+
+    fn run(&mut self, conversation: &Conversation, fx: &mut Effects<'_>) {
+        self.state = State::Running;
+        let spec = &conversation.spec;
+        fx.push(
+            match spec.tools.extension_tool(&self.call.name, &spec.extensions) {
+                None => Action::RunTool(self.id, self.call.clone()),
+                Some(tool) => Action::CallExtension {
+                    id: self.id,
+                    owner: tool.owner,
+                    name: self.call.name.clone(),
+                    arguments: self.arguments(),
+                },
+            },
+        );
+    }
+
+    fn block(
+        &mut self,
+        reason: String,
+        conversation: &Conversation,
+        fx: &mut Effects<'_>,
+    ) -> TurnEvent {
+        let result = ToolResult {
+            outcome: Outcome::Blocked,
+            ..ToolResult::failed(reason).summary("blocked")
+        };
+        self.finish(result, conversation, fx)
+    }
+
+    /// The call is over: its text is fitted to what a model is shown, and everybody is told.
+    fn finish(
+        &mut self,
+        result: ToolResult,
+        conversation: &Conversation,
+        fx: &mut Effects<'_>,
+    ) -> TurnEvent {
+        let ToolResult {
+            content,
+            outcome,
+            summary,
+            display,
+            keep,
+            lost,
+        } = result;
+        let more = conversation.permits("read_result").is_ok();
+        let results = &conversation.spec.runtime.results;
+        let content = results.fit(content, keep, lost, more);
+        let extra = || {
+            json!({
+                "id": self.id,
+                "name": self.call.name,
+                "outcome": outcome.event_name(),
+                "content": content,
+            })
+        };
+        conversation.tell(EventName::ToolEnd, extra, fx);
+        self.end(content, outcome, summary, display)
+    }
+
     fn end(
         &mut self,
         content: String,
@@ -329,5 +482,12 @@ impl Call {
             content,
             display,
         }
+    }
+}
+
+fn cancelled(content: &str) -> ToolResult {
+    ToolResult {
+        outcome: Outcome::Cancelled,
+        ..ToolResult::failed(content).summary("cancelled")
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::action::{Action, LogEntry, Now};
@@ -15,7 +15,8 @@ use super::compact;
 use super::event::RequestId;
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::Message;
+use crate::chat::{Message, ToolSpec};
+use crate::extension::{EventName, HookKind};
 use crate::session::{Entry, Envelope, Record};
 
 /// The lasting state of a session.
@@ -30,7 +31,15 @@ pub struct Conversation {
     /// The display name.
     pub name: Option<String>,
     /// Messages that wait for the running turn.
-    pub held: VecDeque<String>,
+    pub held: VecDeque<Held>,
+    /// Internal messages that go just ahead of the next prompt.
+    pub next_turn: Vec<String>,
+    /// The only tools for now, by the wish of an extension.
+    pub narrowed: Option<Vec<String>>,
+    /// A compaction for the next step, with its focus.
+    pub compact_asked: Option<Option<String>>,
+    /// What answers once the running turn is over.
+    pub next_selection: Option<Selection>,
     /// Directories whose AGENTS.md has been looked at.
     pub instructed: BTreeSet<PathBuf>,
     /// What the provider counted, and how many messages that was.
@@ -39,6 +48,25 @@ pub struct Conversation {
     next_call: u64,
     next_job: u64,
     log: Queue,
+}
+
+/// A message that waits for the running turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Its text.
+    pub content: String,
+    /// Whether only the model sees it.
+    pub internal: bool,
+}
+
+impl Held {
+    /// A message that shows in the transcript.
+    pub fn said(content: impl Into<String>) -> Self {
+        Self {
+            content: content.into(),
+            internal: false,
+        }
+    }
 }
 
 /// Records on their way to the log.
@@ -90,6 +118,10 @@ impl Conversation {
             history: std::mem::take(&mut past.entries),
             name: past.name.take(),
             held: VecDeque::new(),
+            next_turn: Vec::new(),
+            narrowed: None,
+            compact_asked: None,
+            next_selection: None,
             measured: None,
             next_call: 1,
             next_job: 1,
@@ -98,6 +130,73 @@ impl Conversation {
                 path,
                 ..Queue::default()
             },
+        }
+    }
+
+    /// Whether any extension has this hook.
+    pub fn has_hook(&self, kind: HookKind) -> bool {
+        self.spec.extensions.hooks.contains(&kind)
+    }
+
+    /// Tells the extensions that want to know.
+    pub fn tell(&self, event: EventName, extra: impl FnOnce() -> Value, fx: &mut Effects<'_>) {
+        if self.spec.extensions.events.contains(&event) {
+            fx.push(Action::Tell(event, extra()));
+        }
+    }
+
+    /// The tools that the next request offers.
+    pub fn advertised(&self) -> Arc<Vec<ToolSpec>> {
+        let (spec, model) = (&self.spec, &self.selection.model);
+        let narrowed = self.narrowed.as_deref();
+        spec.tools.advertised(model, &spec.extensions, narrowed)
+    }
+
+    /// Whether a call of this tool may run; if not, what the model is told.
+    pub fn permits(&self, tool: &str) -> Result<(), String> {
+        self.spec.tools.permits(tool, self.narrowed.as_deref())
+    }
+
+    /// Gives the session another display name. `false` when it has it already.
+    pub fn rename(&mut self, name: Option<String>, fx: &mut Effects<'_>) -> bool {
+        if self.name == name {
+            return false;
+        }
+        self.name.clone_from(&name);
+        // Before the first message there is no log; the name follows that.
+        if self.spec.saves() && self.log.head.is_some() {
+            self.append(Record::Name(name.unwrap_or_default()), fx);
+        }
+        true
+    }
+
+    /// Lets something else answer, from the next turn on.
+    pub fn select(&mut self, selection: Selection, fx: &mut Effects<'_>) {
+        self.tell_change(&selection, fx);
+        self.selection = selection;
+    }
+
+    /// The same while a turn runs.
+    pub fn select_next(&mut self, selection: Selection, fx: &mut Effects<'_>) {
+        self.tell_change(&selection, fx);
+        self.next_selection = Some(selection);
+    }
+
+    fn tell_change(&self, to: &Selection, fx: &mut Effects<'_>) {
+        let from = self.next_selection.as_ref().unwrap_or(&self.selection);
+        let model = to.model.slug();
+        if from.model.slug() != model {
+            self.tell(EventName::ModelChange, || json!({"model": model}), fx);
+        }
+        if from.effort != to.effort {
+            self.tell(EventName::EffortChange, || json!({"effort": to.effort}), fx);
+        }
+    }
+
+    /// A turn has ended: what waited for that takes effect.
+    pub fn turn_over(&mut self) {
+        if let Some(selection) = self.next_selection.take() {
+            self.selection = selection;
         }
     }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
 use crate::chat::{self, Deltas, Image, Message, Outcome, Usage};
+use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Verdict};
 
 /// Names a session inside the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,11 +21,17 @@ pub struct SessionKey(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId(pub u64);
 
+impl RequestId {
+    /// What nobody asked for, such as a turn that an extension started. Its answer is told all the
+    /// same.
+    pub const NOBODY: Self = Self(0);
+}
+
 /// What a frontend may ask for.
 #[derive(Debug)]
 pub enum Input {
     /// Start a session under a key that the frontend picked and never used before.
-    Open(SessionKey, Arc<SessionSpec>, Past),
+    Open(SessionKey, Arc<SessionSpec>, Past, Origin),
     /// Run a turn. Answered by [`Answer::Turn`] when it ends.
     Prompt {
         /// The session.
@@ -61,7 +68,7 @@ pub enum Input {
         /// What the summary should pay most attention to.
         focus: Option<String>,
     },
-    /// Use another model or effort from the next turn on. Refused while a turn runs.
+    /// Use another model or effort from the next turn on.
     Configure {
         /// The session.
         session: SessionKey,
@@ -69,6 +76,8 @@ pub enum Input {
         request: RequestId,
         /// What answers from now on.
         selection: Selection,
+        /// Whether it may be asked for while a turn runs; it takes effect after it then.
+        during_turn: bool,
     },
     /// Tell something about a session. Answered at once.
     Query {
@@ -87,6 +96,8 @@ pub enum Input {
         request: RequestId,
         /// The key of the new one, never used before.
         fork: SessionKey,
+        /// What clients call the new one.
+        handle: Option<String>,
     },
     /// Stop a session's turn, end its processes and forget it.
     Close {
@@ -95,8 +106,63 @@ pub enum Input {
         /// Answered when nothing is left of it.
         request: RequestId,
     },
+    /// Answer a request of an extension, see [`Output::Asked`].
+    Reply(AskId, Result<Value, String>),
+    /// Ask the extensions that have this hook. Answered by [`Answer::Hooked`].
+    Hook(RequestId, Hook),
+    /// Ask one extension to do something. Answered by [`Answer::Called`].
+    Call {
+        /// Answered when it has.
+        request: RequestId,
+        /// The extension.
+        to: ExtensionId,
+        /// What.
+        method: &'static str,
+        /// With what.
+        params: Value,
+    },
+    /// Tell one extension something.
+    Notify(ExtensionId, &'static str, Value),
     /// End everything: turns are interrupted, processes ended, then the output closes.
     Shutdown,
+}
+
+/// Where a session comes from, as extensions are told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Why it begins.
+    pub reason: Reason,
+    /// What clients call it, where there are several.
+    pub handle: Option<String>,
+}
+
+/// Why a session begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reason {
+    /// e was started.
+    #[default]
+    Startup,
+    /// Extensions were started anew.
+    Reload,
+    /// Somebody wanted a fresh one.
+    New,
+    /// It goes on from a log.
+    Resume,
+    /// It goes on from another session.
+    Fork,
+}
+
+impl Reason {
+    /// The name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Startup => "startup",
+            Reason::Reload => "reload",
+            Reason::New => "new",
+            Reason::Resume => "resume",
+            Reason::Fork => "fork",
+        }
+    }
 }
 
 /// What a frontend may ask about a session.
@@ -132,6 +198,32 @@ pub struct Prompt {
     pub text: String,
     /// Images, already read and checked.
     pub images: Vec<Image>,
+    /// What may be made of the text.
+    pub source: Source,
+}
+
+impl Prompt {
+    /// A text that somebody typed.
+    pub fn typed(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Where a prompt comes from, which decides what may be made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Typed: hooks may rewrite it, and `/name` runs a command of an extension.
+    #[default]
+    Typed,
+    /// Typed, but a slash is only a slash.
+    Literal,
+    /// Settled already; it goes to the model as it is.
+    Settled,
+    /// Settled, and not for the transcript.
+    Internal,
 }
 
 /// What a turn may use up. Reaching a limit ends it like an interrupt.
@@ -181,6 +273,21 @@ pub enum Output {
         /// What it came to.
         answer: Answer,
     },
+    /// Something about an extension that a person should know.
+    Notice(String),
+    /// An extension has something to say.
+    Said {
+        /// Its name.
+        extension: String,
+        /// Clean and bounded.
+        text: String,
+    },
+    /// An extension wants something of the frontend, which owes it one [`Input::Reply`].
+    Asked(Box<Asked>),
+    /// Nobody waits for the answer to this any more.
+    Withdrawn(AskId),
+    /// What this extension shows must go.
+    ExtensionGone(ExtensionId),
     /// A signal asks the process to end. Turns are being stopped; this is told once, so that a
     /// frontend knows which status to end with.
     Ending(crate::sys::signal::Signal),
@@ -199,6 +306,10 @@ pub enum Answer {
     Messages(Vec<Arc<Message>>),
     /// The new session is there; its log, when it has one.
     Forked(Option<PathBuf>),
+    /// What the extensions say to a hook.
+    Hooked(Box<Verdict>),
+    /// What came of asking an extension.
+    Called(Result<Value, Failure>),
     /// The request was refused and changed nothing.
     Refused(String),
 }
@@ -283,6 +394,8 @@ pub enum TurnEvent {
     SleepStopped(u64),
     /// Held messages that the turn's end threw away.
     Discarded(Vec<String>),
+    /// The session has another display name; none when it has none any more.
+    SessionName(Option<String>),
     /// A nested AGENTS.md joined the conversation.
     Instructions(PathBuf),
     /// The turn ended. Nothing of it comes after.

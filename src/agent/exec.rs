@@ -51,7 +51,7 @@ pub enum Event {
         past: Result<Past>,
     },
     /// Nothing is left of a closed session.
-    Closed(RequestId),
+    Closed(SessionKey, RequestId),
 }
 
 /// Where jobs send what happened.
@@ -117,7 +117,7 @@ impl Workers {
 
     /// Ends all work of the session, its processes included, and tells when nothing is left.
     /// `false` when no thread could be started for it; then it ends without being waited for.
-    pub fn end(self, request: RequestId) -> bool {
+    pub fn end(self, key: SessionKey, request: RequestId) -> bool {
         let (spec, events) = (self.spec.clone(), self.events.clone());
         let (open, closed) = self.log_open.clone();
         start("close", move || {
@@ -126,11 +126,18 @@ impl Workers {
             spec.runtime.processes.end();
             // The lock goes with the log's writer: who is answered may open the log again.
             let _ = closed.recv_timeout(LOG_END);
-            let _ = events.send(Event::Closed(request));
+            let _ = events.send(Event::Closed(key, request));
         })
     }
 
-    /// Begins an action; those that concern the frontend or the timers are the loop's. Returns
+    /// Ends what its commands left, and waits for it.
+    pub fn end_processes(self) {
+        let spec = self.spec.clone();
+        drop(self);
+        spec.runtime.processes.end();
+    }
+
+    /// Begins an action; those that concern the frontend, the extensions or the timers are the loop's. Returns
     /// what has already come of it when no thread could be started.
     pub fn perform(&mut self, action: Action) -> Option<SessionEvent> {
         match action {
@@ -166,6 +173,12 @@ impl Workers {
             }
             Action::Emit(..)
             | Action::Answer(..)
+            | Action::CallExtension { .. }
+            | Action::Ask(..)
+            | Action::Command(..)
+            | Action::Forget(_)
+            | Action::Tell(..)
+            | Action::Reply(..)
             | Action::SetTimer(..)
             | Action::ClearTimer(_) => {}
         }

@@ -7,11 +7,14 @@
 mod action;
 mod batch;
 mod compact;
+mod control;
 mod conversation;
 mod details;
 mod event;
 mod exec;
+mod extensions;
 mod gate;
+mod hooks;
 mod instructions;
 mod open;
 mod outbox;
@@ -30,9 +33,10 @@ mod tests;
 
 pub use details::{Details, cause_name};
 pub use event::{
-    Answer, BatchCall, Input, Limits, Output, Prompt, Query, RequestId, SessionInfo, SessionKey,
-    TurnEvent, TurnResult,
+    Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Query, Reason, RequestId,
+    SessionInfo, SessionKey, Source, TurnEvent, TurnResult,
 };
+pub use extensions::label as extension_label;
 pub use open::{Choice, Past, Process, Selection, SessionSpec, read_images};
 pub use report::retry_line;
 pub use toolset::Toolset;
@@ -40,6 +44,7 @@ pub use toolset::Toolset;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::error::Result;
+use crate::extension::Host;
 use crate::sys::signal::Signal;
 
 /// Requests that may wait for the loop.
@@ -63,10 +68,10 @@ pub struct Core {
 impl Core {
     /// Starts the loop. Signals that `signals` delivers are acted on: the first SIGINT stops the
     /// turns, a second ends the process; SIGTERM and SIGHUP stop everything.
-    pub fn start(signals: Receiver<Signal>) -> Result<Self> {
+    pub fn start(signals: Receiver<Signal>, extensions: Host) -> Result<Self> {
         let (input, requests) = bounded(INPUTS);
         let (out, output) = bounded(OUTPUTS);
-        let runtime = runtime::Runtime::new(requests, signals, bounded(EVENTS), out);
+        let runtime = runtime::Runtime::new(requests, signals, bounded(EVENTS), out, extensions);
         std::thread::Builder::new()
             .name("e-core".into())
             .spawn(move || runtime.run())?;

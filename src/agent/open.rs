@@ -14,6 +14,7 @@ use super::toolset::Toolset;
 use crate::chat::Image;
 use crate::config::{Home, Settings, Trust};
 use crate::error::{Error, Result};
+use crate::extension::Registry;
 use crate::provider::{self, Catalog, Model, Secret};
 use crate::session::{self, Entry, Log, LogSpec};
 use crate::sys::{self, Env, clock};
@@ -30,6 +31,8 @@ pub struct Process {
     pub trusted: Option<PathBuf>,
     /// Connections, certificates, what was learned about servers.
     pub provider: provider::Context,
+    /// What the extensions of this process add.
+    pub extensions: Arc<Registry>,
 }
 
 /// What a caller asks for. `None` means the user's settings, then e's defaults.
@@ -94,6 +97,8 @@ pub struct SessionSpec {
     pub runtime: Arc<tools::Runtime>,
     /// Connections of the process.
     pub provider: provider::Context,
+    /// What the extensions of the process add.
+    pub extensions: Arc<Registry>,
     save: bool,
 }
 
@@ -139,6 +144,7 @@ impl Process {
             home: self.home.clone(),
             runtime: Arc::new(tools::Runtime::new(workspace.clone(), env)),
             provider: self.provider.clone(),
+            extensions: self.extensions.clone(),
             save: saves,
             tools: choice.tools,
             id,
@@ -206,6 +212,7 @@ impl SessionSpec {
             settings: self.settings.clone(),
             warnings: self.warnings.clone(),
             provider: self.provider.clone(),
+            extensions: self.extensions.clone(),
             save: self.save,
         }
     }
@@ -255,6 +262,7 @@ impl SessionSpec {
             settings: Settings::default(),
             warnings: Vec::new(),
             provider: provider::Context::new(&Env::default()),
+            extensions: Arc::default(),
             save: false,
         }
     }

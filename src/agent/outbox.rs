@@ -42,6 +42,13 @@ impl Outbox {
             }
             self.bytes += size(event);
         }
+        if let Output::Notice(text) | Output::Said { text, .. } = &output {
+            // Extensions can talk faster than anybody reads; nothing waits for them.
+            if congested {
+                return;
+            }
+            self.bytes += 64 + text.len();
+        }
         self.waiting.push(output);
     }
 

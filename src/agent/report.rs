@@ -74,6 +74,7 @@ impl Report {
             | TurnEvent::Slept(_)
             | TurnEvent::SleepStopped(_)
             | TurnEvent::Discarded(_)
+            | TurnEvent::SessionName(_)
             | TurnEvent::Instructions(_) => {}
         }
     }

@@ -9,20 +9,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError, never};
+use serde_json::{Value, json};
 
 use super::action::{Action, Now, SessionEvent};
-use super::event::{Answer, Input, Output, RequestId, SessionKey};
+use super::event::{Answer, Input, Origin, Output, Reason, RequestId, SessionKey, TurnEvent};
 use super::exec::{self, Event, Events, Workers};
+use super::extensions::{Extensions, Happening};
 use super::open::{Past, SessionSpec};
 use super::outbox::Outbox;
 use super::session::{Fork, Session};
 use super::timers::Timers;
+use crate::chat::{Outcome, ToolResult};
+use crate::extension::{EventName, FromChild, Host};
+use crate::session::Log;
 use crate::sys::clock;
 use crate::sys::process;
 use crate::sys::signal::Signal;
 
 /// Worker events handled before the outputs are handed over.
 const DRAIN: usize = 256;
+/// The same for batches of lines of extensions.
+const DRAIN_EXTENSIONS: usize = 16;
 /// How long the process may take to end after a signal told it to.
 const EXIT: Duration = Duration::from_millis(950);
 /// The same after a second SIGINT.
@@ -40,6 +47,11 @@ pub struct Runtime {
     sessions: HashMap<SessionKey, (Session, Workers)>,
     /// Sessions that are being closed, and who is told.
     leaving: HashMap<SessionKey, RequestId>,
+    extensions: Extensions,
+    /// The session that the extensions' requests are about: the one opened last.
+    current: Option<SessionKey>,
+    /// What clients call the sessions, where they do.
+    handles: HashMap<SessionKey, String>,
     /// Forks and closes whose end is awaited.
     jobs: usize,
     timers: Timers,
@@ -58,6 +70,7 @@ enum Wake {
     Signal(Signal),
     Input(Option<Input>),
     Worker(Event),
+    Extension(FromChild),
     Room,
     Deadline,
 }
@@ -69,6 +82,7 @@ impl Runtime {
         signals: Receiver<Signal>,
         (events, worker_events): (Events, Receiver<Event>),
         output: Sender<Vec<Output>>,
+        extensions: Host,
     ) -> Self {
         Self {
             input,
@@ -78,6 +92,9 @@ impl Runtime {
             output,
             sessions: HashMap::new(),
             leaving: HashMap::new(),
+            extensions: Extensions::new(extensions),
+            current: None,
+            handles: HashMap::new(),
             jobs: 0,
             timers: Timers::default(),
             outbox: Outbox::default(),
@@ -96,16 +113,27 @@ impl Runtime {
                 Wake::Signal(signal) => self.on_signal(signal),
                 Wake::Input(Some(input)) => self.on_input(input),
                 Wake::Input(None) => self.close(),
-                Wake::Worker(event) => {
-                    self.on_event(event);
-                    self.drain();
-                }
+                Wake::Worker(event) => self.on_event(event),
+                Wake::Extension(news) => self.extensions.on_news(news, Instant::now()),
                 Wake::Room => {}
                 Wake::Deadline => self.on_deadline(),
             }
+            self.drain();
             self.hand_over();
         }
-        self.sessions.clear();
+        self.end();
+    }
+
+    /// Commands end first, then the extensions are told and end, then whatever is left.
+    fn end(mut self) {
+        let sessions: Vec<SessionKey> = self.sessions.keys().copied().collect();
+        for key in sessions {
+            if let Some((_, workers)) = self.sessions.remove(&key) {
+                workers.end_processes();
+            }
+            self.tell_shutdown(key);
+        }
+        self.extensions.shut_down();
         process::end_all(END_COMMANDS);
     }
 
@@ -114,14 +142,14 @@ impl Runtime {
         let signals = select.recv(&self.signals);
         let input = select.recv(&self.input);
         let workers = select.recv(&self.worker_events);
+        let extensions = select.recv(self.extensions.news());
         if !self.outbox.is_empty() {
             // Only readiness is asked for here; `hand_over` sends.
             select.send(&self.output);
         }
-        let deadline = match (self.timers.next(), self.exit) {
-            (Some(timer), Some((exit, _))) => Some(timer.min(exit)),
-            (timer, exit) => timer.or(exit.map(|(at, _)| at)),
-        };
+        let exit = self.exit.map(|(at, _)| at);
+        let deadlines = [self.timers.next(), exit, self.extensions.deadline()];
+        let deadline = deadlines.into_iter().flatten().min();
         let ready = match deadline {
             Some(at) => match select.ready_deadline(at) {
                 Ok(index) => index,
@@ -141,27 +169,75 @@ impl Runtime {
             self.worker_events
                 .try_recv()
                 .map_or(Wake::Room, Wake::Worker)
+        } else if ready == extensions {
+            let news = self.extensions.news().try_recv();
+            news.map_or(Wake::Room, Wake::Extension)
         } else {
             Wake::Room
         }
     }
 
-    /// Takes more of what the workers have ready, so that one hand-over carries it all.
+    /// Takes more of what the workers and the extensions have ready, so that one hand-over carries
+    /// it all, and neither can keep the other waiting.
     fn drain(&mut self) {
+        self.settle_extensions();
         for _ in 0..DRAIN {
             if self.outbox.is_congested() {
-                return;
+                break;
             }
             let Ok(event) = self.worker_events.try_recv() else {
-                return;
+                break;
             };
             self.on_event(event);
+        }
+        // A slow frontend never holds up the extensions: what they send is bounded elsewhere.
+        for _ in 0..DRAIN_EXTENSIONS {
+            let Ok(news) = self.extensions.news().try_recv() else {
+                break;
+            };
+            self.extensions.on_news(news, Instant::now());
+            self.settle_extensions();
+        }
+        self.settle_extensions();
+    }
+
+    /// Passes on what the extensions have come to.
+    fn settle_extensions(&mut self) {
+        while let Some(happenings) = self.extensions.next() {
+            for happening in happenings {
+                match happening {
+                    Happening::Session(key, event) => self.step(key, event),
+                    Happening::Output(output) => self.outbox.push(output),
+                    Happening::Asked(ask, request) => match self.current {
+                        Some(key) if self.sessions.contains_key(&key) => {
+                            self.step(key, SessionEvent::Asked(ask, request));
+                        }
+                        _ => {
+                            let error = Err("there is no session".into());
+                            self.extensions.answer(ask, error, Instant::now());
+                        }
+                    },
+                }
+            }
         }
     }
 
     fn on_input(&mut self, input: Input) {
         match input {
-            Input::Open(key, spec, past) => self.open(key, spec, past),
+            Input::Open(key, spec, past, origin) => self.open(key, spec, past, origin),
+            Input::Reply(ask, result) => self.extensions.answer(ask, result, Instant::now()),
+            Input::Hook(request, hook) => self.extensions.ask(request, hook, Instant::now()),
+            Input::Call {
+                request,
+                to,
+                method,
+                params,
+            } => self
+                .extensions
+                .call(request, to, method, &params, Instant::now()),
+            Input::Notify(to, method, params) => {
+                self.extensions.notify(to, method, &params, Instant::now());
+            }
             Input::Prompt {
                 session,
                 request,
@@ -195,11 +271,12 @@ impl Runtime {
                 session,
                 request,
                 selection,
+                during_turn,
             } => {
                 self.request(
                     session,
                     request,
-                    SessionEvent::Configure(request, selection),
+                    SessionEvent::Configure(request, selection, during_turn),
                 );
             }
             Input::Query {
@@ -213,7 +290,11 @@ impl Runtime {
                 session,
                 request,
                 fork,
-            } => self.fork(session, request, fork),
+                handle,
+            } => {
+                self.handles.extend(handle.map(|handle| (fork, handle)));
+                self.fork(session, request, fork);
+            }
             Input::Close { session, request } => {
                 if self.request(session, request, SessionEvent::Interrupt(None)) {
                     self.leaving.insert(session, request);
@@ -224,10 +305,29 @@ impl Runtime {
         }
     }
 
-    fn open(&mut self, key: SessionKey, spec: Arc<SessionSpec>, mut past: Past) {
+    fn open(&mut self, key: SessionKey, spec: Arc<SessionSpec>, mut past: Past, origin: Origin) {
+        self.handles
+            .extend(origin.handle.map(|handle| (key, handle)));
+        let path = past.log.as_ref().map(Log::path);
+        let extra = json!({"reason": origin.reason.name(), "path": path});
+        self.tell(key, EventName::SessionStart, extra);
+        self.current = Some(key);
         let session = Session::new(spec.clone(), &mut past);
         let workers = Workers::new(key, spec, past.log, self.events.clone());
         self.sessions.insert(key, (session, workers));
+    }
+
+    /// Tells extensions something about a session.
+    fn tell(&mut self, key: SessionKey, event: EventName, mut extra: Value) {
+        if let Some(handle) = self.handles.get(&key) {
+            extra["session"] = handle.as_str().into();
+        }
+        self.extensions.tell(event, &extra, Instant::now());
+    }
+
+    fn tell_shutdown(&mut self, key: SessionKey) {
+        self.tell(key, EventName::SessionShutdown, json!({"reason": "quit"}));
+        self.handles.remove(&key);
     }
 
     /// Passes a request on to its session. `false` when it was refused here.
@@ -260,7 +360,7 @@ impl Runtime {
                 past,
                 original: None,
             }) => {
-                self.open(fork, spec, past);
+                self.open(fork, spec, past, forked_origin());
                 self.answer(request, Answer::Forked(None));
             }
             Ok(Fork {
@@ -292,7 +392,7 @@ impl Runtime {
                 past: Ok(past),
             } => {
                 let path = past.log.as_ref().map(|log| log.path().to_path_buf());
-                self.open(fork, spec, past);
+                self.open(fork, spec, past, forked_origin());
                 self.answer(request, Answer::Forked(path));
             }
             Event::Forked {
@@ -302,7 +402,7 @@ impl Runtime {
             } => {
                 self.answer(request, Answer::Refused(error.to_string()));
             }
-            Event::Closed(request) => self.answer(request, Answer::Done),
+            Event::Closed(key, request) => self.closed(key, request),
         }
     }
 
@@ -318,12 +418,18 @@ impl Runtime {
         if let (Some((_, workers)), Some(request)) =
             (self.sessions.remove(&key), self.leaving.remove(&key))
         {
-            if workers.end(request) {
+            self.extensions.forget(key, Instant::now());
+            if workers.end(key, request) {
                 self.jobs += 1;
             } else {
-                self.answer(request, Answer::Done);
+                self.closed(key, request);
             }
         }
+    }
+
+    fn closed(&mut self, key: SessionKey, request: RequestId) {
+        self.answer(request, Answer::Done);
+        self.tell_shutdown(key);
     }
 
     fn on_signal(&mut self, signal: Signal) {
@@ -374,6 +480,7 @@ impl Runtime {
                 std::process::exit(i32::from(status));
             }
         }
+        self.extensions.on_deadline(now);
         while let Some((key, topic)) = self.timers.take_due(now) {
             self.step(key, SessionEvent::Timer(topic));
         }
@@ -394,6 +501,12 @@ impl Runtime {
             for action in self.actions.drain(..) {
                 match action {
                     Action::Emit(request, event) => {
+                        if matches!(event, TurnEvent::TurnEnd { .. }) {
+                            let notices = self.extensions.take_failures();
+                            notices
+                                .into_iter()
+                                .for_each(|text| self.outbox.push(Output::Notice(text)));
+                        }
                         self.outbox.push(Output::Event {
                             session: key,
                             request,
@@ -403,9 +516,23 @@ impl Runtime {
                     Action::Answer(request, answer) => {
                         self.outbox.push(Output::Answer { request, answer });
                     }
+                    Action::CancelTool(id) if self.extensions.cancel(key, id, now.instant) => {
+                        let result = ToolResult {
+                            outcome: Outcome::Cancelled,
+                            ..ToolResult::failed(
+                                "the turn was interrupted; the extension may still be at work",
+                            )
+                            .summary("cancelled")
+                        };
+                        events.push(SessionEvent::ToolDone(id, result));
+                    }
                     Action::SetTimer(topic, at) => self.timers.set(key, topic, at),
                     Action::ClearTimer(topic) => self.timers.clear(key, topic),
-                    action => events.extend(workers.perform(action)),
+                    action => {
+                        if let Some(action) = self.extensions.perform(key, action, now.instant) {
+                            events.extend(workers.perform(action));
+                        }
+                    }
                 }
             }
         }
@@ -452,5 +579,12 @@ impl Runtime {
             random: ((self.random >> 11) + 1) as f64 / (1u64 << 53) as f64,
             congested: self.outbox.is_congested(),
         }
+    }
+}
+
+fn forked_origin() -> Origin {
+    Origin {
+        reason: Reason::Fork,
+        handle: None,
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::action::{Action, Now, SessionEvent};
-use super::conversation::{Conversation, Effects};
-use super::event::{Answer, Limits, Query, RequestId, SessionInfo, TurnEvent};
+use super::conversation::{Conversation, Effects, Held};
+use super::event::{Answer, Limits, Prompt, Query, RequestId, SessionInfo, TurnEvent};
 use super::open::{Past, SessionSpec};
 use super::turn::{Flow, Turn};
 
@@ -26,8 +26,8 @@ pub struct Fork {
 /// A session's whole state. Stepped by events, without I/O.
 #[derive(Debug)]
 pub struct Session {
-    conversation: Conversation,
-    turn: Option<Turn>,
+    pub(super) conversation: Conversation,
+    pub(super) turn: Option<Turn>,
     /// Requests that came while a turn was being stopped. They get their turn after it.
     waiting: VecDeque<SessionEvent>,
 }
@@ -113,6 +113,10 @@ impl Session {
         let stopping = self.is_stopping();
         let conversation = &mut self.conversation;
         match (event, &mut self.turn) {
+            (SessionEvent::Configure(request, selection, true), Some(_)) => {
+                conversation.select_next(selection, &mut fx);
+                fx.push(Action::Answer(request, Answer::Done));
+            }
             (
                 event @ (SessionEvent::Prompt(..)
                 | SessionEvent::Compact(..)
@@ -124,26 +128,21 @@ impl Session {
             (
                 SessionEvent::Prompt(request, ..)
                 | SessionEvent::Compact(request, _)
-                | SessionEvent::Configure(request, _),
+                | SessionEvent::Configure(request, ..),
                 Some(_),
             ) => {
                 fx.push(Action::Answer(request, Answer::Refused(BUSY.into())));
             }
             (SessionEvent::Prompt(request, prompt, limits), None) => {
-                fx.request = Some(request);
-                self.turn = Some(Turn::start(prompt, limits, conversation, &mut fx));
+                self.start(request, prompt, limits, &mut fx);
             }
             (SessionEvent::Compact(request, focus), None) => {
-                fx.request = Some(request);
-                let turn = self
-                    .turn
-                    .insert(Turn::idle(request, Limits::default(), conversation));
-                if turn.start_compaction(focus, conversation, &mut fx) == Flow::Over {
-                    self.turn = None;
-                }
+                self.start_compaction(request, focus, &mut fx);
             }
-            (SessionEvent::Configure(request, selection), None) => {
-                conversation.selection = selection;
+            (SessionEvent::Asked(ask, asked), _) => self.serve(ask, asked, &mut fx),
+            (SessionEvent::Named(name), None) => self.rename(Some(name), &mut fx),
+            (SessionEvent::Configure(request, selection, _), None) => {
+                conversation.select(selection, &mut fx);
                 fx.push(Action::Answer(request, Answer::Done));
             }
             (SessionEvent::Query(request, query), _) => {
@@ -151,7 +150,7 @@ impl Session {
                 fx.push(Action::Answer(request, answer));
             }
             (SessionEvent::Steer(request, text), Some(_)) if !stopping => {
-                conversation.held.push_back(text);
+                conversation.held.push_back(Held::said(text));
                 fx.push(Action::Answer(request, Answer::Done));
             }
             (SessionEvent::Steer(request, _), _) => {
@@ -170,11 +169,47 @@ impl Session {
             }
             (event, Some(turn)) => {
                 if turn.step(event, conversation, &mut fx) == Flow::Over {
-                    self.turn = None;
+                    self.turn_over(&mut fx);
                 }
             }
             // A late answer to a turn that is over.
             (_, None) => {}
+        }
+    }
+
+    /// Starts a turn. A line that needs none is over at once.
+    pub(super) fn start(
+        &mut self,
+        request: RequestId,
+        prompt: Prompt,
+        limits: Limits,
+        fx: &mut Effects<'_>,
+    ) {
+        fx.request = Some(request);
+        let conversation = &mut self.conversation;
+        self.turn = Some(Turn::start(prompt, limits, conversation, fx));
+    }
+
+    pub(super) fn start_compaction(
+        &mut self,
+        request: RequestId,
+        focus: Option<String>,
+        fx: &mut Effects<'_>,
+    ) {
+        fx.request = Some(request);
+        let conversation = &mut self.conversation;
+        let turn = self
+            .turn
+            .insert(Turn::idle(request, Limits::default(), conversation));
+        if turn.start_compaction(focus, conversation, fx) == Flow::Over {
+            self.turn_over(fx);
+        }
+    }
+
+    fn turn_over(&mut self, fx: &mut Effects<'_>) {
+        self.turn = None;
+        if let Some(focus) = self.conversation.compact_asked.take() {
+            self.start_compaction(RequestId::NOBODY, focus, fx);
         }
     }
 
@@ -200,7 +235,7 @@ fn request_of(event: &SessionEvent) -> Option<RequestId> {
         SessionEvent::Prompt(request, ..)
         | SessionEvent::Steer(request, _)
         | SessionEvent::Compact(request, _)
-        | SessionEvent::Configure(request, _)
+        | SessionEvent::Configure(request, ..)
         | SessionEvent::Query(request, _)
         | SessionEvent::Interrupt(Some(request)) => Some(*request),
         _ => None,

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::action::{Action, Job, Topic};
 use super::compact;
-use super::conversation::{Conversation, Effects};
+use super::conversation::{Conversation, Effects, Held};
 use super::details::{Decision, Details, cause_label};
 use super::event::TurnEvent;
 use super::summarise::{self, Reason};
@@ -415,7 +415,7 @@ impl Turn {
             self.emit(TurnEvent::Slept(secs), fx);
             conversation
                 .held
-                .push_front("continue exactly where you stopped".into());
+                .push_front(Held::said("continue exactly where you stopped"));
             return self.next_step(conversation, fx);
         }
         self.emit(TurnEvent::SleepStopped(secs), fx);

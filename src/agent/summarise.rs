@@ -3,17 +3,20 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use uuid::Uuid;
 
+use super::action::Action;
 use super::compact;
 use super::conversation::{Conversation, Effects};
 use super::event::TurnEvent;
 use super::instructions;
 use super::stream::Reply;
-use super::turn::Turn;
+use super::turn::{Phase, Turn};
 use crate::chat::Message;
+use crate::extension::{EventName, Hook, HookKind};
 use crate::provider::{Finish, Request};
-use crate::session::{Entry, Record, summary_message};
+use crate::session::{Entry, Envelope, Record, summary_message};
 
 /// A compaction that is under way.
 #[derive(Debug)]
@@ -25,6 +28,16 @@ pub struct Compaction {
     reason: Reason,
 }
 
+/// A summary that has arrived and is not in place yet.
+#[derive(Debug)]
+pub struct Draft {
+    /// Its text; extensions may rewrite it.
+    pub(super) summary: String,
+    cut: usize,
+    reason: Reason,
+    response: Envelope,
+}
+
 /// Why the conversation is compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -32,6 +45,8 @@ pub enum Reason {
     Asked,
     /// The next request would be too long.
     TooLong,
+    /// Somebody asked during a turn, which goes on whatever comes of it.
+    Queued,
 }
 
 impl Turn {
@@ -55,9 +70,13 @@ impl Turn {
         let Some(cut) = compact::cut(&conversation.history, window) else {
             let message = "nothing is old enough to be compacted";
             self.emit(TurnEvent::Warning(message.into()), fx);
-            return self.end(false, conversation, fx);
+            return match reason {
+                Reason::Queued => self.send_request(conversation, fx),
+                Reason::Asked | Reason::TooLong => self.end(false, conversation, fx),
+            };
         };
         self.emit(TurnEvent::Compacting, fx);
+        conversation.tell(EventName::CompactStart, || json!({}), fx);
         self.compaction = Some(Compaction { cut, focus, reason });
         self.campaign.restart();
         self.ask_for_summary(conversation, fx);
@@ -101,7 +120,7 @@ impl Turn {
             return;
         };
         let (summary, response) = self.take_summary(reply, conversation, fx);
-        let summary = summary.trim();
+        let summary = summary.trim().to_owned();
         let problem = match finish {
             Finish::Normal if malformed == 0 && !summary.is_empty() => None,
             Finish::Normal if malformed == 0 => Some("the summary is empty"),
@@ -111,8 +130,45 @@ impl Turn {
         };
         if let Some(problem) = problem {
             conversation.commit_response(response, fx);
-            return self.compaction_failed(problem, conversation, fx);
+            return self.compaction_failed(problem, reason, conversation, fx);
         }
+        let draft = Draft {
+            summary,
+            cut,
+            reason,
+            response,
+        };
+        if !conversation.has_hook(HookKind::CompactSummary) {
+            return self.install(draft, conversation, fx);
+        }
+        let job = conversation.job();
+        let summary = draft.summary.clone();
+        fx.push(Action::Ask(job, Hook::CompactSummary { summary }));
+        self.phase = Phase::Rewriting(Box::new((job, Some(draft))));
+    }
+
+    /// The turn stops before the summary was installed; what it cost is still billed.
+    pub(super) fn drop_draft(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        if let Phase::Rewriting(rewriting) = &mut self.phase {
+            if let Some(draft) = rewriting.1.take() {
+                conversation.commit_response(draft.response, fx);
+            }
+        }
+    }
+
+    /// Puts a summary in the place of the older part.
+    pub(super) fn install(
+        &mut self,
+        draft: Draft,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let Draft {
+            summary,
+            cut,
+            reason,
+            response,
+        } = draft;
         let before: u64 = conversation
             .history
             .iter()
@@ -120,7 +176,7 @@ impl Turn {
             .sum();
         let summary_entry = Entry {
             id: None,
-            message: Arc::new(summary_message(summary)),
+            message: Arc::new(summary_message(&summary)),
         };
         // Standing instructions are not for summarising.
         let instructions = nested_instructions(&conversation.history[..cut]);
@@ -135,9 +191,9 @@ impl Turn {
             .sum();
         if after >= before {
             conversation.commit_response(response, fx);
-            return self.compaction_failed("the summary is no shorter", conversation, fx);
+            return self.compaction_failed("the summary is no shorter", reason, conversation, fx);
         }
-        let missing = compact::missing_sections(summary);
+        let missing = compact::missing_sections(&summary);
         if !missing.is_empty() {
             let message = format!("the summary has no section on: {}", missing.join(", "));
             self.emit(TurnEvent::Warning(message), fx);
@@ -147,7 +203,7 @@ impl Turn {
             id: Uuid::now_v7().to_string(),
             parent: None,
             timestamp: fx.now.wall_ms,
-            summary: summary.to_string(),
+            summary: summary.clone(),
             first_kept,
             response: Some(response),
         };
@@ -156,29 +212,34 @@ impl Turn {
             conversation.commit((*message).clone(), None, fx);
         }
         let context_tokens = conversation.context_tokens(self.system());
-        self.emit(
-            TurnEvent::Compacted {
-                summary: summary.to_string(),
-                context_tokens,
-            },
-            fx,
-        );
+        conversation.tell(EventName::CompactEnd, || json!({"summary": summary}), fx);
+        let event = TurnEvent::Compacted {
+            summary,
+            context_tokens,
+        };
+        self.emit(event, fx);
         match reason {
             Reason::Asked => self.end(false, conversation, fx),
             // Still too long by the estimate: the server knows better, and it is asked once.
-            Reason::TooLong => self.send_request(conversation, fx),
+            Reason::TooLong | Reason::Queued => self.send_request(conversation, fx),
         }
     }
 
-    /// Ends the turn after a failed compaction; the history is as it was.
+    /// Ends the turn after a failed compaction, unless it was only asked for on the way; the history
+    /// is as it was.
     pub(super) fn compaction_failed(
         &mut self,
         problem: &str,
+        reason: Reason,
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) {
         self.compaction = None;
         let message = format!("the conversation was not compacted and is unchanged: {problem}");
+        if reason == Reason::Queued {
+            self.emit(TurnEvent::Warning(message), fx);
+            return self.send_request(conversation, fx);
+        }
         self.emit(TurnEvent::Error(message), fx);
         self.end(false, conversation, fx);
     }
@@ -187,7 +248,7 @@ impl Turn {
 /// Tells what the window is full of when no compaction can help.
 pub(super) fn overhead(system: &str, conversation: &Conversation) -> String {
     let model = &conversation.selection.model;
-    let tools = conversation.spec.tools.advertised(model);
+    let tools = conversation.advertised();
     let fixed = compact::estimate_text(system) + compact::estimate_tools(&tools);
     format!(
         "the conversation does not fit into the window of {} tokens, and history is intact: about {} \

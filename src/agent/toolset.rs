@@ -8,6 +8,8 @@ use std::sync::Arc;
 use crate::chat::ToolSpec;
 use crate::config::Settings;
 use crate::error::{Error, Result};
+use crate::extension::manifest::Tool;
+use crate::extension::{Owned, Registry};
 use crate::provider::Model;
 use crate::tools;
 
@@ -59,8 +61,16 @@ impl Toolset {
         Self { allowed }
     }
 
-    /// Whether a call may run; if not, what the model is told.
-    pub fn permits(&self, name: &str) -> Result<(), String> {
+    /// Whether a call may run; if not, what the model is told. `narrowed` is what an extension left
+    /// of the set for now.
+    pub fn permits(&self, name: &str, narrowed: Option<&[String]>) -> Result<(), String> {
+        if let Some(narrowed) = narrowed.filter(|names| !names.iter().any(|one| one == name)) {
+            let left = match narrowed {
+                [] => "no tool may be used".to_owned(),
+                names => format!("use {}", names.join(", ")),
+            };
+            return Err(format!("the tool `{name}` is switched off for now; {left}"));
+        }
         match &self.allowed {
             None => Ok(()),
             Some(allowed) if allowed.is_empty() => {
@@ -74,17 +84,31 @@ impl Toolset {
         }
     }
 
+    /// The tool of an extension that a call of this name runs. An allowlist names built-in tools,
+    /// so none is run under one.
+    pub fn extension_tool<'a>(&self, name: &str, all: &'a Registry) -> Option<&'a Owned<Tool>> {
+        all.tool(name).filter(|_| self.allowed.is_none())
+    }
+
     /// The tools to advertise to this model.
-    pub fn advertised(&self, model: &Model) -> Arc<Vec<ToolSpec>> {
-        let offered =
-            |tool: &&tools::Builtin| model.supports_tools && self.permits(tool.name).is_ok();
-        Arc::new(
-            tools::BUILTINS
-                .iter()
-                .filter(offered)
-                .map(tools::spec)
-                .collect(),
-        )
+    pub fn advertised(
+        &self,
+        model: &Model,
+        extensions: &Registry,
+        narrowed: Option<&[String]>,
+    ) -> Arc<Vec<ToolSpec>> {
+        let offered = |name: &str| model.supports_tools && self.permits(name, narrowed).is_ok();
+        let builtins = tools::BUILTINS.iter().filter(|tool| {
+            offered(tool.name) && self.extension_tool(tool.name, extensions).is_none()
+        });
+        let more = extensions.tools.iter().map(|tool| &tool.item);
+        let more = more.filter(|tool| self.allowed.is_none() && offered(&tool.name));
+        let more = more.map(|tool| ToolSpec {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            parameters: tool.parameters.clone(),
+        });
+        Arc::new(builtins.map(tools::spec).chain(more).collect())
     }
 
     /// What the system prompt says about a narrowed set.

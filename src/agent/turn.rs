@@ -4,24 +4,28 @@
 //! should be done; it never waits, reads or writes. Phases follow each other like this:
 //!
 //! ```text
-//! Preparing → Streaming ⇄ Waiting (retry)
-//!                 ↓ calls                ↑ next step
-//!              Running → Instructing ────┘
+//! Submitting → Commanding → Preparing → Asking → Streaming ⇄ Waiting (retry)
+//!                                                   ↓ calls                ↑ next step
+//!                                                Running → Instructing ────┘
 //! any of them → Stopping (tools get a moment) → Finishing (the log gets a moment) → gone
 //! ```
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::action::{Action, Job, SessionEvent, Topic};
 use super::batch::Batch;
 use super::conversation::{Conversation, Effects};
 use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent};
+use super::hooks::Pending;
 use super::instructions;
 use super::report::Report;
 use super::stream::{self, Reply};
-use super::summarise::{Compaction, Reason};
+use super::summarise::{Compaction, Draft, Reason};
 use crate::chat::{Message, Outcome, ToolResult};
+use crate::extension::EventName;
 use crate::provider::Request;
 
 /// Steps after which a turn is stopped even without a limit of its own.
@@ -43,10 +47,15 @@ pub struct Turn {
     pub(super) compaction: Option<Compaction>,
     /// The server called a request too long, and compacting was tried.
     pub(super) overflowed: bool,
-    /// A compaction alone: it has neither `turn_start` nor `turn_end`.
-    is_compaction: bool,
-    system: Arc<str>,
-    phase: Phase,
+    /// Whether `turn_start` was emitted, so that `turn_end` must follow. A compaction alone, or a
+    /// line that a hook swallowed, has neither.
+    announced: bool,
+    /// The same for the event of that name that extensions get.
+    pub(super) told: bool,
+    /// What started it, until the extensions have been told.
+    pub(super) prompt: String,
+    pub(super) system: Arc<str>,
+    pub(super) phase: Phase,
     /// Why the turn stops early, once it does.
     stop: Option<Stop>,
     /// Interrupt requests that are answered when the turn is over.
@@ -54,13 +63,24 @@ pub struct Turn {
 }
 
 #[derive(Debug)]
-enum Phase {
+pub(super) enum Phase {
+    /// Extensions look at the submitted line.
+    Submitting(Box<Pending>),
+    /// A command of an extension runs.
+    Commanding(Box<Pending>),
     Preparing(Job),
+    /// Extensions add to the turn.
+    Asking(Job),
+    /// Extensions look at a summary.
+    Rewriting(Box<(Job, Option<Draft>)>),
     Streaming(Box<Reply>),
     Waiting,
     Running(Batch),
     Instructing(Job),
-    Finishing { aborted: bool, overdue: bool },
+    Finishing {
+        aborted: bool,
+        overdue: bool,
+    },
 }
 
 /// Why a turn stops before it is done.
@@ -94,7 +114,9 @@ impl Turn {
             campaign: stream::Campaign::new(&spec.settings),
             compaction: None,
             overflowed: false,
-            is_compaction: false,
+            announced: false,
+            told: false,
+            prompt: String::new(),
             system: "".into(),
             phase: Phase::Waiting,
             stop: None,
@@ -109,12 +131,11 @@ impl Turn {
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) -> Flow {
-        self.is_compaction = true;
         self.compact(Reason::Asked, focus, conversation, fx);
         self.settle(conversation, fx)
     }
 
-    /// Commits the prompt and begins.
+    /// Begins with a prompt.
     pub fn start(
         prompt: Prompt,
         limits: Limits,
@@ -123,21 +144,18 @@ impl Turn {
     ) -> Self {
         let request = fx.request.unwrap_or(RequestId(0));
         let mut turn = Self::idle(request, limits, conversation);
-        turn.emit(TurnEvent::TurnStart, fx);
-        let message = Message::User {
-            content: prompt.text,
-            images: prompt.images,
-            internal: false,
-        };
-        conversation.commit(message, None, fx);
         if let Some(seconds) = limits.seconds {
             let at = fx.now.instant + Duration::from_secs(seconds);
             fx.push(Action::SetTimer(Topic::Budget, at));
         }
-        let job = conversation.job();
-        turn.phase = Phase::Preparing(job);
-        fx.push(Action::Prepare(job, conversation.selection.model.clone()));
+        turn.submit(prompt, conversation, fx);
         turn
+    }
+
+    /// Tells the frontend that a turn begins.
+    pub(super) fn announce(&mut self, fx: &mut Effects<'_>) {
+        self.announced = true;
+        self.emit(TurnEvent::TurnStart, fx);
     }
 
     /// Takes one event. Other requests than interrupts are the session's business and never arrive
@@ -153,7 +171,8 @@ impl Turn {
             | SessionEvent::Steer(..)
             | SessionEvent::Compact(..)
             | SessionEvent::Configure(..)
-            | SessionEvent::Query(..) => {}
+            | SessionEvent::Query(..)
+            | SessionEvent::Asked(..) => {}
             SessionEvent::Interrupt(from) => {
                 self.interrupters.extend(from);
                 self.stop(Stop::Interrupted, conversation, fx);
@@ -161,9 +180,12 @@ impl Turn {
             SessionEvent::Prepared(job, system) => {
                 if matches!(self.phase, Phase::Preparing(expected) if expected == job) {
                     self.system = system;
-                    self.next_step(conversation, fx);
+                    self.prepared(conversation, fx);
                 }
             }
+            SessionEvent::Hooked(job, verdict) => self.hooked(job, verdict, conversation, fx),
+            SessionEvent::Commanded(job, result) => self.commanded(job, result, conversation, fx),
+            SessionEvent::Named(name) => self.rename(Some(name), conversation, fx),
             SessionEvent::Stream { job, events, slept } => {
                 self.on_stream(job, events, slept, conversation, fx);
             }
@@ -232,11 +254,16 @@ impl Turn {
             return self.end(false, conversation, fx);
         }
         self.step += 1;
-        for text in std::mem::take(&mut conversation.held) {
-            self.emit(TurnEvent::Steered(text.clone()), fx);
-            conversation.commit(Message::internal(text), None, fx);
+        for held in std::mem::take(&mut conversation.held) {
+            if !held.internal {
+                self.emit(TurnEvent::Steered(held.content.clone()), fx);
+            }
+            conversation.commit(Message::internal(held.content), None, fx);
         }
         self.campaign.restart();
+        if let Some(focus) = conversation.compact_asked.take() {
+            return self.compact(Reason::Queued, focus, conversation, fx);
+        }
         if self.should_compact(conversation) {
             return self.compact(Reason::TooLong, None, conversation, fx);
         }
@@ -252,7 +279,7 @@ impl Turn {
             system: self.system.clone(),
             messages: conversation.messages(),
             effort: selection.effort.clone(),
-            tools: spec.tools.advertised(&selection.model),
+            tools: conversation.advertised(),
             session_id: spec.id.clone(),
         };
         self.open_stream(request, conversation, fx);
@@ -331,7 +358,8 @@ impl Turn {
             fx.push(Action::ClearTimer(topic));
         }
         fx.push(Action::EndLane);
-        let held: Vec<String> = conversation.held.drain(..).collect();
+        let held = conversation.held.drain(..).filter(|held| !held.internal);
+        let held: Vec<String> = held.map(|held| held.content).collect();
         if !held.is_empty() {
             self.emit(TurnEvent::Discarded(held), fx);
         }
@@ -348,11 +376,15 @@ impl Turn {
     fn finish(&mut self, aborted: bool, conversation: &mut Conversation, fx: &mut Effects<'_>) {
         fx.push(Action::ClearTimer(Topic::LogFlush));
         let end = TurnEvent::TurnEnd { aborted };
-        if self.is_compaction {
-            self.report.observe(&end);
-        } else {
+        if self.announced {
             self.emit(end, fx);
+        } else {
+            self.report.observe(&end);
         }
+        if self.told {
+            conversation.tell(EventName::TurnEnd, || json!({"aborted": aborted}), fx);
+        }
+        conversation.turn_over();
         let empty = Report::new(String::new(), None, Vec::new());
         let report = std::mem::replace(&mut self.report, empty);
         let pricing = conversation.selection.model.pricing.as_ref();
@@ -377,7 +409,7 @@ impl Turn {
             Topic::Silence => self.on_silence(conversation, fx),
             Topic::CancelGrace => {
                 if let Phase::Running(batch) = &mut self.phase {
-                    for event in batch.write_off() {
+                    for event in batch.write_off(conversation, fx) {
                         self.emit(event, fx);
                     }
                     self.advance_batch(conversation, fx);
@@ -409,14 +441,14 @@ impl Turn {
         let Phase::Running(batch) = &mut self.phase else {
             return;
         };
-        if let Some(event) = batch.settle(id, result, conversation) {
+        if let Some(event) = batch.settle(id, result, conversation, fx) {
             self.emit(event, fx);
-            self.advance_batch(conversation, fx);
         }
+        self.advance_batch(conversation, fx);
     }
 
     /// Starts what may start, commits what is done, and moves on when all is.
-    fn advance_batch(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    pub(super) fn advance_batch(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
         let Phase::Running(batch) = &mut self.phase else {
             return;
         };
@@ -475,15 +507,22 @@ impl Turn {
         self.stop = Some(stop.clone());
         match &mut self.phase {
             Phase::Running(batch) if !batch.is_done() => {
-                batch.cancel(fx);
+                let mut events = Vec::new();
+                batch.cancel(conversation, fx, &mut events);
+                for event in events {
+                    self.emit(event, fx);
+                }
                 fx.push(Action::SetTimer(
                     Topic::CancelGrace,
                     fx.now.instant + CANCEL_GRACE,
                 ));
                 return self.advance_batch(conversation, fx);
             }
+            Phase::Submitting(_) | Phase::Commanding(_) if !self.announced => self.announce(fx),
+            Phase::Rewriting(_) => self.drop_draft(conversation, fx),
             _ => {}
         }
+        self.forget_question(fx);
         if let Some(reply) = self.take_reply(fx) {
             fx.push(Action::CloseStream);
             self.commit_partial(reply, Outcome::Cancelled, conversation, fx);

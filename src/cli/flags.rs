@@ -28,6 +28,8 @@ pub enum FlagId {
     Model,
     Effort,
     Image,
+    Continue,
+    Resume,
     NoTools,
     NoSave,
     NoExtensions,
@@ -80,10 +82,16 @@ pub enum CommandId {
 }
 
 /// How the agent itself is run: a usage line and what it does.
-pub const RUNS: &[(&str, &str)] = &[(
-    "e -p [message…]",
-    "run one turn, print the reply and exit; without a message the prompt is standard input, with one, piped input is added to it",
-)];
+pub const RUNS: &[(&str, &str)] = &[
+    (
+        "e [message…]",
+        "work in the terminal app; a message is the first prompt",
+    ),
+    (
+        "e -p [message…]",
+        "run one turn, print the reply and exit; without a message the prompt is standard input, with one, piped input is added to it",
+    ),
+];
 
 /// Every command, in the order of the help text.
 pub const COMMANDS: &[Command] = &[
@@ -198,6 +206,22 @@ pub const FLAGS: &[Flag] = &[
         ..OPTION
     },
     Flag {
+        id: FlagId::Continue,
+        long: "continue",
+        short: Some('c'),
+        scope: Scope::Runs(&[]),
+        help: Some("go on with the newest session of this directory"),
+        ..OPTION
+    },
+    Flag {
+        id: FlagId::Resume,
+        long: "resume",
+        short: Some('r'),
+        scope: Scope::Runs(&[]),
+        help: Some("choose a session to go on with"),
+        ..OPTION
+    },
+    Flag {
         id: FlagId::NoTools,
         long: "no-tools",
         alias: Some("nt"),
@@ -218,7 +242,7 @@ pub const FLAGS: &[Flag] = &[
         long: "no-extensions",
         alias: Some("ne"),
         scope: Scope::Any,
-        help: Some("start no extensions; this version has none"),
+        help: Some("start no extensions"),
         ..OPTION
     },
     Flag {

@@ -8,6 +8,7 @@ pub mod parse;
 mod commands;
 mod near;
 mod output;
+mod startup;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,34 +18,63 @@ use serde_json::json;
 
 pub use parse::{Invocation, ParseFailure, parse};
 
+use self::startup::Started;
+
 use crate::agent::Process;
 use crate::config::{Home, Settings};
 use crate::error::{Error, Result, io_text};
+use crate::extension::Host;
 use crate::print;
 use crate::provider::{self, Catalog};
 use crate::rpc;
 use crate::sys::{Env, clock, signal};
+use crate::tui;
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
 pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
     signal::ignore_file_size_limit();
+    let report = |failure: ParseFailure| match failure.print {
+        true => print::report(&failure.error, failure.json),
+        false => fail(&failure.error, failure.json),
+    };
+    let Started {
+        argv,
+        env,
+        extensions,
+    } = match startup::start(argv, env) {
+        Ok(started) => started,
+        Err(failure) => return report(failure),
+    };
     let invocation = match parse(&argv) {
         Ok(invocation) => invocation,
-        Err(failure) if failure.print => return print::report(&failure.error, failure.json),
-        Err(failure) => return fail(&failure.error, failure.json),
+        Err(failure) => return report(failure),
     };
     let home = || home(&env);
     match invocation {
         Invocation::Print { options, trust } => match working_directory() {
-            Ok(cwd) => print::run(options, process(home(), env, &cwd, trust), cwd),
+            Ok(cwd) => {
+                let process = process(home(), env, &cwd, trust, &extensions);
+                print::run(options, process, cwd, extensions)
+            }
             Err(error) => print::report(&error, options.json),
         },
+        Invocation::Tui { options, trust } => {
+            let home = home();
+            let ran = working_directory().and_then(|cwd| {
+                let process = process(home, env, &cwd, trust, &extensions);
+                tui::run(options, process, cwd, extensions)
+            });
+            ran.unwrap_or_else(|error| fail(&error, false))
+        }
         Invocation::Rpc { options, trust } => match working_directory() {
-            Ok(cwd) => rpc::run(options, process(home(), env, &cwd, trust), cwd),
+            Ok(cwd) => {
+                let process = process(home(), env, &cwd, trust, &extensions);
+                rpc::run(options, process, cwd, extensions)
+            }
             Err(error) => fail(&error, false),
         },
         Invocation::Version { json } => output::print(&commands::version(json)),
-        Invocation::Help => output::print(&doc::help()),
+        Invocation::Help => output::print(&doc::help(extensions.registry())),
         Invocation::Generate(text) => output::print(&text),
         Invocation::Docs { topic: None } => output::print(&docs::list()),
         Invocation::Docs { topic: Some(topic) } => answer(docs::guide(&topic)),
@@ -66,12 +96,13 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
 }
 
 /// What all sessions of this process share.
-fn process(home: Home, env: Env, cwd: &Path, trust: bool) -> Process {
+fn process(home: Home, env: Env, cwd: &Path, trust: bool, extensions: &Host) -> Process {
     Process {
         home,
         trusted: trust.then(|| cwd.to_path_buf()),
         provider: provider::Context::new(&env),
         env: Arc::new(env),
+        extensions: extensions.registry().clone(),
     }
 }
 

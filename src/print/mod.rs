@@ -14,16 +14,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
+use serde_json::json;
 
 pub use options::PrintOptions;
 
 use self::output::{Form, Printer};
 use self::stdin::Stopped;
 use crate::agent::{
-    Answer, Choice, Core, Input, Limits, Output, Past, Process, Prompt, RequestId, SessionKey,
-    Toolset, TurnResult, read_images,
+    Answer, Choice, Core, Input, Limits, Origin, Output, Past, Process, Prompt, RequestId,
+    Selection, SessionKey, Toolset, TurnResult, read_images,
 };
 use crate::error::{Error, Result};
+use crate::extension::request::{Request, Session};
+use crate::extension::{Asked, Host};
 use crate::sys::signal::Signal;
 use crate::sys::{self, poll};
 use crate::wire::failed_result;
@@ -37,12 +40,18 @@ const WIND_DOWN: Duration = Duration::from_secs(3);
 const READER_GONE: u8 = 141;
 
 /// Runs the turn and returns the exit status.
-pub fn run(options: PrintOptions, process: Process, cwd: PathBuf) -> u8 {
+pub fn run(options: PrintOptions, process: Process, cwd: PathBuf, extensions: Host) -> u8 {
     let started = Instant::now();
     let mut printer = Printer::new(form(options.json));
     let mut warnings = Vec::new();
-    match prepare(&options, &process, cwd, started, &mut warnings) {
-        Ok(Start::Turn(core)) => follow(core, &mut printer),
+    match prepare(&options, &process, cwd, started, extensions, &mut warnings) {
+        Ok(Start::Turn(core, selection)) => {
+            let chooser = Chooser {
+                process: &process,
+                selection,
+            };
+            follow(core, chooser, &mut printer)
+        }
         Ok(Start::Stopped(why)) => stopped(why, &mut printer),
         Err(error) => refuse(&error, warnings, &mut printer),
     }
@@ -89,7 +98,7 @@ fn form(json: bool) -> Form {
 }
 
 enum Start {
-    Turn(Core),
+    Turn(Core, Selection),
     Stopped(Stopped),
 }
 
@@ -98,8 +107,14 @@ fn prepare(
     process: &Process,
     cwd: PathBuf,
     started: Instant,
+    mut extensions: Host,
     warnings: &mut Vec<String>,
 ) -> Result<Start> {
+    // What went wrong at their start is told even if nothing else happens.
+    extensions
+        .take_notices()
+        .iter()
+        .for_each(|notice| output::warn(notice));
     let signals = sys::signal::watch()?;
     let argument = options.prompt.join(" ");
     let input = stdin::Input::look();
@@ -139,7 +154,7 @@ fn prepare(
     if text.trim().is_empty() {
         return Err(needs_a_prompt());
     }
-    let core = Core::start(signals)?;
+    let core = Core::start(signals, extensions)?;
     let limits = Limits {
         seconds: remaining_seconds(deadline),
         ..options.limits
@@ -147,22 +162,24 @@ fn prepare(
     let prompt = Input::Prompt {
         session: SESSION,
         request: TURN,
-        prompt: Prompt { text, images },
+        prompt: Prompt {
+            images,
+            ..Prompt::typed(text)
+        },
         limits,
     };
-    for input in [
-        Input::Open(SESSION, Arc::new(spec), Past::default()),
-        prompt,
-    ] {
+    let selection = spec.selection.clone();
+    let open = Input::Open(SESSION, Arc::new(spec), Past::default(), Origin::default());
+    for input in [open, prompt] {
         core.input
             .send(input)
             .map_err(|_| Error::failed("the core did not start"))?;
     }
-    Ok(Start::Turn(core))
+    Ok(Start::Turn(core, selection))
 }
 
 /// Prints what happens until the core has closed.
-fn follow(core: Core, printer: &mut Printer) -> u8 {
+fn follow(core: Core, mut chooser: Chooser<'_>, printer: &mut Printer) -> u8 {
     let gone = watch_reader(&core);
     let mut ended_by: Option<Signal> = None;
     let mut status = None;
@@ -181,7 +198,14 @@ fn follow(core: Core, printer: &mut Printer) -> u8 {
                     deadline = Some(Instant::now() + WIND_DOWN);
                     let _ = core.input.send(Input::Shutdown);
                 }
-                Output::Answer { .. } => {}
+                Output::Answer { .. } | Output::Withdrawn(_) | Output::ExtensionGone(_) => {}
+                Output::Notice(text) => printer.warn(&text),
+                Output::Said { extension, text } => printer.say(&extension, &text),
+                Output::Asked(asked) => {
+                    for input in chooser.serve(*asked) {
+                        let _ = core.input.send(input);
+                    }
+                }
             }
         }
         if core.output.is_empty() {
@@ -205,9 +229,12 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
         Answer::Turn(result) => *result,
         Answer::Refused(why) => failed_result(&why),
         // A prompt has no other answer.
-        Answer::Done | Answer::Info(_) | Answer::Messages(_) | Answer::Forked(_) => {
-            TurnResult::default()
-        }
+        Answer::Done
+        | Answer::Info(_)
+        | Answer::Messages(_)
+        | Answer::Forked(_)
+        | Answer::Hooked(_)
+        | Answer::Called(_) => TurnResult::default(),
     };
     let stopped_reader = reader_gone && result.aborted;
     if result.aborted && result.error.is_none() && !stopped_reader {
@@ -219,6 +246,39 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
         None if printer.failed_to_write() => 1,
         None if stopped_reader => READER_GONE,
         None => u8::from(result.aborted || result.error.is_some()),
+    }
+}
+
+/// Serves what an extension wants of the model, which is read from files.
+struct Chooser<'a> {
+    process: &'a Process,
+    selection: Selection,
+}
+
+impl Chooser<'_> {
+    fn serve(&mut self, asked: Asked) -> Vec<Input> {
+        let chosen = match asked.request {
+            Request::Session(Session::Model(name)) => {
+                self.process.select(&self.selection, Some(&name), None)
+            }
+            Request::Session(Session::Effort(level)) => {
+                self.process.select(&self.selection, None, Some(level))
+            }
+            Request::Session(_) | Request::Ui(_) => Err(Error::failed("no ui")),
+        };
+        match chosen {
+            Err(error) => vec![Input::Reply(asked.ask, Err(error.to_string()))],
+            Ok(selection) => {
+                self.selection = selection.clone();
+                let configure = Input::Configure {
+                    session: SESSION,
+                    request: STOP,
+                    selection,
+                    during_turn: true,
+                };
+                vec![configure, Input::Reply(asked.ask, Ok(json!({})))]
+            }
+        }
     }
 }
 

@@ -47,10 +47,7 @@ impl Printer {
     /// Writes an event; it may stay in the buffer until [`Printer::send`].
     pub fn event(&mut self, event: &TurnEvent) {
         match event {
-            TurnEvent::Warning(message) => {
-                self.end_line();
-                warn(message);
-            }
+            TurnEvent::Warning(message) => self.warn(message),
             TurnEvent::Error(message) => self.error(message),
             TurnEvent::Retry {
                 attempt,
@@ -72,6 +69,18 @@ impl Printer {
         if self.buffer.len() >= CHUNK {
             self.send();
         }
+    }
+
+    /// Says on standard error what should be known and does not fail the run.
+    pub fn warn(&mut self, message: &str) {
+        self.end_line();
+        warn(message);
+    }
+
+    /// Passes on what an extension has to say.
+    pub fn say(&mut self, extension: &str, text: &str) {
+        self.end_line();
+        say(&format!("{extension}: {}", one_line(text, None)));
     }
 
     /// Says on standard error why the run failed.

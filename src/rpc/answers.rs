@@ -33,6 +33,12 @@ impl Server {
                     self.on_answer(open, answer);
                 }
             }
+            Output::Notice(text) => self.notice(text),
+            Output::Said { extension: _, text } => self.said(text),
+            Output::Asked(asked) => self.asked(*asked),
+            Output::Withdrawn(ask) => self.withdrawn(ask),
+            // Nothing of an extension stays on show here.
+            Output::ExtensionGone(_) => {}
             Output::Ending(signal) => self.on_ending(signal),
         }
     }
@@ -229,7 +235,9 @@ fn refusal(answer: Answer) -> Error {
         | Answer::Done
         | Answer::Info(_)
         | Answer::Messages(_)
-        | Answer::Forked(_) => Error::failed("the answer is of another kind; this is a bug in e"),
+        | Answer::Forked(_)
+        | Answer::Hooked(_)
+        | Answer::Called(_) => Error::failed("the answer is of another kind; this is a bug in e"),
     }
 }
 

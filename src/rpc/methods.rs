@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::params::Params;
+use serde_json::Value;
+
 use crate::agent::Limits;
 use crate::error::{Error, Result};
 use crate::text::one_line;
@@ -35,6 +37,8 @@ pub enum Call {
     AskReply {
         /// The question's number.
         ask: u64,
+        /// What the extension gets; that the question was cancelled when there is none.
+        result: Option<Value>,
     },
     /// The end.
     Shutdown,
@@ -255,7 +259,8 @@ pub const METHODS: &[Method] = &[
         help: "answer a question of an extension",
         parse: |mut params| {
             let ask = params.integer("ask")?;
-            Ok(Call::AskReply { ask })
+            let result = params.any("result");
+            Ok(Call::AskReply { ask, result })
         },
     },
     Method {

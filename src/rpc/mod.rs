@@ -5,6 +5,7 @@
 //! while nobody reads, the core is slowed, requests are still taken and act.
 
 mod answers;
+mod asks;
 mod jobs;
 mod lines;
 mod methods;
@@ -21,6 +22,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::agent::{Limits, Process, Toolset};
+use crate::extension::Host;
 
 /// What the command line allows every session of the process.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,8 +50,8 @@ impl RpcOptions {
 }
 
 /// Serves until the client is done and returns the exit status.
-pub fn run(options: RpcOptions, process: Process, cwd: PathBuf) -> u8 {
-    match server::Server::start(options, process, cwd) {
+pub fn run(options: RpcOptions, process: Process, cwd: PathBuf, extensions: Host) -> u8 {
+    match server::Server::start(options, process, cwd, extensions) {
         Ok(server) => server.run(),
         Err(error) => {
             // Nobody is told when this fails: there is nowhere left to say it.

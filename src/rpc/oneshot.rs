@@ -10,7 +10,7 @@ use super::params::Params;
 use super::server::{Open, Server};
 use super::sessions::{Created, create};
 use super::wire::Id;
-use crate::agent::{Input, Prompt, SessionKey};
+use crate::agent::{Input, Origin, Prompt, SessionKey, Source};
 use crate::error::Result;
 
 /// Lines that run at a time; the rest wait.
@@ -59,7 +59,12 @@ impl Server {
         };
         let session = self.next_session();
         let limits = created.limits;
-        self.send(Input::Open(session, Arc::new(created.spec), created.past));
+        self.send(Input::Open(
+            session,
+            Arc::new(created.spec),
+            created.past,
+            Origin::default(),
+        ));
         self.begun(&mut id);
         let request = self.open(Open::OneShot(id, session));
         self.send(Input::Prompt {
@@ -104,6 +109,7 @@ impl Server {
                 let prompt = Prompt {
                     text: prompt,
                     images,
+                    source: Source::Literal,
                 };
                 Ok(Box::new((created, prompt)))
             };

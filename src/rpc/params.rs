@@ -71,6 +71,11 @@ impl Params {
             .ok_or_else(|| self.wrong(name, "a whole number"))
     }
 
+    /// A value of any type; null counts as none.
+    pub fn any(&mut self, name: &str) -> Option<Value> {
+        self.take(name)
+    }
+
     /// What a turn may use up.
     pub fn limits(&mut self) -> Result<Limits> {
         let map = match self.take("limits") {

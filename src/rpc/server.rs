@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::RpcOptions;
+use super::asks::Asks;
 use super::jobs::{Done, Jobs, Size};
 use super::lines::{self, Incoming};
 use super::methods::{self, Call};
@@ -24,6 +25,7 @@ use super::writer;
 use crate::agent::{Core, Input, Output, Process, RequestId, Selection, SessionKey};
 use crate::config::build::{CHANNEL, COMMIT, VERSION};
 use crate::error::{Error, Result};
+use crate::extension::Host;
 use crate::sys::signal::{self, Signal};
 use crate::wire::Tag;
 
@@ -109,6 +111,7 @@ pub struct Server {
     pub(super) setting: Arc<Setting>,
     pub(super) jobs: Jobs,
     pub(super) one_shots: OneShots,
+    pub(super) asks: Asks,
     pub(super) sessions: HashMap<SessionKey, Session>,
     pub(super) handles: HashMap<String, SessionKey>,
     pub(super) requests: HashMap<RequestId, Open>,
@@ -141,9 +144,14 @@ pub struct Server {
 
 impl Server {
     /// Starts the core and the threads at the pipes.
-    pub fn start(options: RpcOptions, process: Process, cwd: PathBuf) -> Result<Self> {
+    pub fn start(
+        options: RpcOptions,
+        process: Process,
+        cwd: PathBuf,
+        extensions: Host,
+    ) -> Result<Self> {
         let signals = signal::watch()?;
-        let core = Core::start(signals.clone())?;
+        let core = Core::start(signals.clone(), extensions)?;
         let writer = writer::start()?;
         let lines = lines::start()?;
         Ok(Self {
@@ -154,6 +162,7 @@ impl Server {
             }),
             jobs: Jobs::new(),
             one_shots: OneShots::default(),
+            asks: Asks::default(),
             sessions: HashMap::new(),
             handles: HashMap::new(),
             requests: HashMap::new(),
@@ -387,6 +396,7 @@ impl Server {
                     "ask": ask,
                 });
                 self.answer(id, &hello);
+                self.greeted(ask);
             }
             Call::Models => {
                 let setting = self.setting.clone();
@@ -402,11 +412,7 @@ impl Server {
             }
             Call::Create(create) => self.create(id, *create),
             Call::Session(handle, call) => self.session_call(id, &handle, call),
-            // Questions come from extensions, of which this build starts none.
-            Call::AskReply { ask } => {
-                let error = Error::usage(format!("there is no such open ask: {ask}"));
-                self.refuse(id, &error);
-            }
+            Call::AskReply { ask, result } => self.ask_reply(id, ask, result),
             Call::Shutdown => {
                 self.answer(id, &json!({}));
                 self.leave(0);

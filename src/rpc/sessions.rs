@@ -12,8 +12,8 @@ use super::methods::{Create, SHOWN, SessionCall};
 use super::server::{Open, Server, Setting};
 use super::wire::Id;
 use crate::agent::{
-    Choice, Input, Limits, Past, Prompt, Query, Selection, SessionKey, SessionSpec, Toolset,
-    read_images,
+    Choice, Input, Limits, Origin, Past, Prompt, Query, Reason, Selection, SessionKey, SessionSpec,
+    Toolset, read_images,
 };
 use crate::chat::Image;
 use crate::config::Settings;
@@ -175,7 +175,14 @@ impl Server {
             "path": log,
         });
         let key = self.next_session();
-        self.send(Input::Open(key, Arc::new(spec), past));
+        let origin = Origin {
+            reason: match past.entries.is_empty() && past.log.is_none() {
+                true => Reason::New,
+                false => Reason::Resume,
+            },
+            handle: Some(session.handle.clone()),
+        };
+        self.send(Input::Open(key, Arc::new(spec), past, origin));
         self.add_session(key, session);
         self.answer(id, &answer);
     }
@@ -267,10 +274,7 @@ impl Server {
                 limits,
             } => {
                 let limits = session.limits.narrowed(limits);
-                let prompt = Prompt {
-                    text,
-                    images: Vec::new(),
-                };
+                let prompt = Prompt::typed(text);
                 if images.is_empty() {
                     return self.prompt(id, key, limits, Ok(prompt));
                 }
@@ -332,12 +336,14 @@ impl Server {
                     limits: session.limits,
                     queue: Queue::default(),
                 };
+                let handle = Some(forked.handle.clone());
                 let fork = self.next_session();
                 let request = self.open(Open::Fork(id, fork, Box::new(forked)));
                 self.send(Input::Fork {
                     session: key,
                     request,
                     fork,
+                    handle,
                 });
             }
             SessionCall::Close => {
@@ -380,6 +386,7 @@ impl Server {
         // The session stays busy until the core has answered.
         let request = self.open(Open::Set(id, session, selection.clone()));
         self.send(Input::Configure {
+            during_turn: false,
             session,
             request,
             selection,

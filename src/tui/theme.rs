@@ -37,22 +37,13 @@ pub enum Background {
 }
 
 impl Background {
-    /// From the terminal's answer to OSC 11, such as `rgb:1e1e/1e1e/2e2e` or `#1e1e2e`.
-    pub fn from_reply(reply: &str) -> Option<Self> {
-        let channels: Vec<f32> = match reply.split_once(':') {
-            Some(("rgb" | "rgba", channels)) => {
-                channels.split('/').map_while(channel).take(3).collect()
-            }
-            _ => match parse_hex(reply)? {
-                Color::Rgb(r, g, b) => [r, g, b].map(|c| f32::from(c) / 255.0).to_vec(),
-                Color::Default | Color::Indexed(_) => return None,
-            },
-        };
-        let [red, green, blue] = channels[..] else {
-            return None;
-        };
-        let light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5;
-        Some(if light { Self::Light } else { Self::Dark })
+    /// From the colour that the terminal tells: red, green, blue.
+    pub fn of([red, green, blue]: [u8; 3]) -> Self {
+        let light = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+        match light > 127_500 {
+            true => Self::Light,
+            false => Self::Dark,
+        }
     }
 
     /// From `COLORFGBG`, whose last number is an index of the background.
@@ -70,15 +61,6 @@ impl Background {
             16.. => None,
         }
     }
-}
-
-/// The part `red/green/blue` of a colour, of one to four hexadecimal digits, from 0 to 1.
-fn channel(text: &str) -> Option<f32> {
-    let digits = u32::try_from(text.len())
-        .ok()
-        .filter(|n| (1..=4).contains(n))?;
-    let value = u16::from_str_radix(text, 16).ok()?;
-    Some(f32::from(value) / (16_f32.powi(digits.try_into().ok()?) - 1.0))
 }
 
 /// What the setting may name besides files.

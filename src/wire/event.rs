@@ -109,6 +109,7 @@ fn to_json(event: &TurnEvent) -> Value {
             }
             value
         }
+        TurnEvent::SessionName(name) => json!({"type": "session_name", "name": name}),
         TurnEvent::Warning(message) => json!({"type": "warning", "message": message}),
         TurnEvent::ErrorDetails(details) => {
             json!({"type": "error_details", "details": details.to_json()})

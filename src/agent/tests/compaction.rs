@@ -14,10 +14,7 @@ fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table {
         change(spec);
     });
     for n in 0..turns {
-        let prompt = Prompt {
-            text: format!("{n}{}", "word".repeat(700)),
-            images: Vec::new(),
-        };
+        let prompt = Prompt::typed(format!("{n}{}", "word".repeat(700)));
         table.check(
             SessionEvent::Prompt(TURN, prompt, Limits::default()),
             "turn_start, prepare",
@@ -29,10 +26,7 @@ fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table {
 }
 
 fn ask_again(table: &mut Table, expected: &str) {
-    let prompt = Prompt {
-        text: format!("last{}", "word".repeat(700)),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed(format!("last{}", "word".repeat(700)));
     table.check(
         SessionEvent::Prompt(TURN, prompt, Limits::default()),
         "turn_start, prepare",
@@ -168,10 +162,7 @@ fn an_overflow_is_compacted_once() {
 #[test]
 fn huge_results_at_the_end_are_summarised_too() {
     let mut table = long(0, |spec| spec.settings.tool_concurrency = 2);
-    let prompt = Prompt {
-        text: "hi".into(),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed("hi");
     table.check(
         SessionEvent::Prompt(TURN, prompt, Limits::default()),
         "turn_start, prepare",
@@ -195,14 +186,7 @@ fn nested_instructions_are_kept_word_for_word() {
         crate::agent::instructions::nested_message(std::path::Path::new("/nowhere/x"), "be kind");
     let mut table = long(0, |_| {});
     table.check(
-        SessionEvent::Prompt(
-            TURN,
-            Prompt {
-                text: "hi".into(),
-                images: Vec::new(),
-            },
-            Limits::default(),
-        ),
+        SessionEvent::Prompt(TURN, Prompt::typed("hi"), Limits::default()),
         "turn_start, prepare",
     );
     table.prepared("silence on, ask");
@@ -222,14 +206,7 @@ fn nested_instructions_are_kept_word_for_word() {
     );
     table.stream(summary(), &summarised("refuse 7"));
     table.check(
-        SessionEvent::Prompt(
-            TURN,
-            Prompt {
-                text: "go".into(),
-                images: Vec::new(),
-            },
-            Limits::default(),
-        ),
+        SessionEvent::Prompt(TURN, Prompt::typed("go"), Limits::default()),
         "turn_start, prepare",
     );
     table.prepared("silence on, ask");

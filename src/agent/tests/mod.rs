@@ -1,6 +1,7 @@
 //! Turns as tables: an event goes in, a list of actions comes out. No thread, no file, no clock.
 
 mod compaction;
+mod hooks;
 mod stops;
 mod turns;
 
@@ -47,10 +48,7 @@ impl Table {
     /// A turn whose first request is out.
     fn asking(change: impl FnOnce(&mut SessionSpec), limits: Limits) -> Self {
         let mut table = Self::new(change);
-        let prompt = Prompt {
-            text: "hi".into(),
-            images: Vec::new(),
-        };
+        let prompt = Prompt::typed("hi");
         table.check(
             SessionEvent::Prompt(TURN, prompt, limits),
             "turn_start, prepare",
@@ -122,6 +120,18 @@ impl Table {
             }
             Action::RunTool(id, _) => format!("run {id}"),
             Action::CancelTool(id) => format!("cancel {id}"),
+            Action::Ask(job, hook) => {
+                self.job = job;
+                format!("hook {}", hook.kind().name())
+            }
+            Action::Command(job, _, name, args) => {
+                self.job = job;
+                format!("command {name} {args}")
+            }
+            Action::Forget(_) => "forget".into(),
+            Action::CallExtension { id, .. } => format!("call {id}"),
+            Action::Tell(event, extra) => format!("tell {} {extra}", event.name()),
+            Action::Reply(_, result) => format!("reply {result:?}"),
             Action::ReadInstructions(job, directories) => {
                 self.job = job;
                 format!("instructions {}", directories.len())
@@ -187,6 +197,7 @@ fn show_event(event: TurnEvent) -> String {
         TurnEvent::Recovered { attempt, limit } => format!("recovered {attempt}/{limit}"),
         TurnEvent::Steered(text) => format!("steered {text}"),
         TurnEvent::Slept(secs) => format!("slept {secs}"),
+        TurnEvent::SessionName(name) => format!("name {}", name.unwrap_or_default()),
         TurnEvent::SleepStopped(secs) => format!("sleep_stopped {secs}"),
         TurnEvent::Discarded(prompts) => format!("discarded {}", prompts.len()),
         TurnEvent::Instructions(_) => "instructions".into(),

@@ -7,10 +7,7 @@ fn an_interrupt_is_answered_after_the_end() {
     let interrupt = || SessionEvent::Interrupt(Some(RequestId(9)));
     // Before the request.
     let mut table = Table::new(|_| {});
-    let prompt = Prompt {
-        text: "hi".into(),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed("hi");
     table.check(
         SessionEvent::Prompt(TURN, prompt, Limits::default()),
         "turn_start, prepare",
@@ -50,10 +47,7 @@ fn running_tools_get_a_moment_to_stop() {
         "end 2 cancelled, turn_end true, result",
     );
     table.tool(2, "");
-    let prompt = Prompt {
-        text: "again".into(),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed("again");
     table.check(
         SessionEvent::Prompt(TURN, prompt, Limits::default()),
         "turn_start, prepare",
@@ -113,17 +107,14 @@ fn limits_stop_a_turn_like_an_interrupt() {
     assert_eq!(table.result().cost_usd, Some(3.0));
 
     let mut table = Table::new(|_| {});
-    let prompt = Prompt {
-        text: "hi".into(),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed("hi");
     let seconds = Limits {
         seconds: Some(1),
         ..Limits::default()
     };
     table.check(
         SessionEvent::Prompt(TURN, prompt, seconds),
-        "turn_start, timer Budget, prepare",
+        "timer Budget, turn_start, prepare",
     );
     table.prepared("silence on, ask");
     table.check(
@@ -189,10 +180,7 @@ fn a_sleeping_machine_goes_on_where_it_can() {
 fn the_turn_waits_for_its_log_but_not_for_ever() {
     let saving = |spec: &mut SessionSpec| spec.save_for_test();
     let mut table = Table::new(saving);
-    let prompt = Prompt {
-        text: "hi".into(),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed("hi");
     table.check(
         SessionEvent::Prompt(TURN, prompt, Limits::default()),
         "turn_start, log 1, prepare",
@@ -211,10 +199,7 @@ fn the_turn_waits_for_its_log_but_not_for_ever() {
     );
 
     let mut table = Table::new(saving);
-    let prompt = Prompt {
-        text: "hi".into(),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed("hi");
     table.check(
         SessionEvent::Prompt(TURN, prompt, Limits::default()),
         "turn_start, log 1, prepare",
@@ -229,10 +214,7 @@ fn the_turn_waits_for_its_log_but_not_for_ever() {
 #[test]
 fn a_second_prompt_is_refused_and_changes_nothing() {
     let mut table = Table::asking(|_| {}, Limits::default());
-    let prompt = Prompt {
-        text: "me too".into(),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed("me too");
     table.check(
         SessionEvent::Prompt(RequestId(8), prompt, Limits::default()),
         "refuse 8",

@@ -147,10 +147,7 @@ fn a_cut_reply_keeps_its_text_and_answers_its_calls() {
         Cause::Stalled,
         "details PartialOutput, error, turn_end false, result",
     );
-    let prompt = Prompt {
-        text: "again".into(),
-        images: Vec::new(),
-    };
+    let prompt = Prompt::typed("again");
     table.check(
         SessionEvent::Prompt(TURN, prompt, Limits::default()),
         "turn_start, prepare",

@@ -1,6 +1,8 @@
 //! The help text.
 
 use crate::cli::flags::{COMMANDS, Flag, RUNS};
+use crate::extension::manifest::FlagKind;
+use crate::extension::{Owned, Registry};
 
 /// Where descriptions begin.
 const COLUMN: usize = 28;
@@ -8,7 +10,7 @@ const COLUMN: usize = 28;
 const WIDTH: usize = 80;
 
 /// What `e --help` prints.
-pub fn help() -> String {
+pub fn help(extensions: &Registry) -> String {
     let mut text = String::from("e - a coding agent in one small binary\n\nusage:\n");
     for (form, help) in RUNS {
         row(&mut text, form, help);
@@ -22,6 +24,18 @@ pub fn help() -> String {
             .value
             .map_or(String::new(), |value| format!(" <{value}>"));
         row(&mut text, &(flag.spellings().join(", ") + &value), help);
+    }
+    if !extensions.flags.is_empty() {
+        text.push_str("\noptions of extensions:\n");
+    }
+    for Owned { item: flag, .. } in &extensions.flags {
+        let term = match (flag.clean, flag.kind) {
+            // What e does not parse is shown as it was declared.
+            (false, _) => flag.name.clone(),
+            (true, FlagKind::Boolean) => format!("--{}", flag.name),
+            (true, FlagKind::Text) => format!("--{} <text>", flag.name),
+        };
+        row(&mut text, &term, &flag.description);
     }
     text
 }
@@ -63,7 +77,7 @@ mod tests {
 
     #[test]
     fn lines_fit_and_descriptions_stand_in_one_column() {
-        let help = help();
+        let help = help(&Registry::default());
         let mut lines = help.lines();
         assert!(lines.next().unwrap().starts_with("e - "));
         for line in lines.filter(|line| line.starts_with(' ')) {

@@ -1,0 +1,126 @@
+//! What extensions may do to their session: `session.*`, answered from the state as it is.
+
+use serde_json::{Value, json};
+
+use super::action::Action;
+use super::conversation::{Effects, Held};
+use super::event::{Limits, Prompt, RequestId, Source, TurnEvent};
+use super::session::Session;
+use super::turn::Stop;
+use crate::chat::Message;
+use crate::extension::AskId;
+use crate::extension::request;
+
+impl Session {
+    /// Carries out a request of an extension and answers it.
+    pub(super) fn serve(&mut self, ask: AskId, asked: request::Session, fx: &mut Effects<'_>) {
+        let done = Ok(json!({}));
+        let result = match asked {
+            request::Session::Send {
+                content,
+                internal,
+                run,
+                next_turn,
+            } => {
+                let sent = match next_turn {
+                    true => {
+                        self.conversation.next_turn.push(content);
+                        Ok(())
+                    }
+                    false => self.send(Held { content, internal }, run, fx),
+                };
+                sent.map(|()| json!({}))
+            }
+            request::Session::Info => Ok(self.describe()),
+            request::Session::Name(name) => {
+                self.rename(Some(name).filter(|name| !name.is_empty()), fx);
+                done
+            }
+            request::Session::Tools(names) => {
+                self.conversation.narrowed = names;
+                done
+            }
+            request::Session::Interrupt => {
+                let conversation = &mut self.conversation;
+                if let Some(turn) = &mut self.turn {
+                    turn.stop(Stop::Interrupted, conversation, fx);
+                }
+                done
+            }
+            request::Session::Compact { focus } => {
+                match &self.turn {
+                    Some(_) => self.conversation.compact_asked = Some(focus),
+                    None => self.start_compaction(RequestId::NOBODY, focus, fx),
+                }
+                done
+            }
+            // These need the catalog; who reads files answers them.
+            request::Session::Model(_) | request::Session::Effort(_) => {
+                Err("nobody here can change that".into())
+            }
+        };
+        fx.push(Action::Reply(ask, result));
+    }
+
+    fn send(&mut self, message: Held, run: bool, fx: &mut Effects<'_>) -> Result<(), String> {
+        match &self.turn {
+            Some(turn) if turn.is_stopping() => Err("the turn is being stopped".into()),
+            Some(_) if !run => Err("a turn is running; use `run` or `when`".into()),
+            Some(_) => {
+                self.conversation.held.push_back(message);
+                Ok(())
+            }
+            None if run => {
+                let Held { content, internal } = message;
+                let prompt = Prompt {
+                    text: content,
+                    images: Vec::new(),
+                    source: match internal {
+                        true => Source::Internal,
+                        false => Source::Settled,
+                    },
+                };
+                self.start(RequestId::NOBODY, prompt, Limits::default(), fx);
+                Ok(())
+            }
+            None => {
+                let Held { content, internal } = message;
+                if !internal {
+                    fx.push(Action::Emit(None, TurnEvent::Steered(content.clone())));
+                }
+                self.conversation
+                    .commit(Message::internal(content), None, fx);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the session another display name.
+    pub(super) fn rename(&mut self, name: Option<String>, fx: &mut Effects<'_>) {
+        if self.conversation.rename(name.clone(), fx) {
+            fx.push(Action::Emit(None, TurnEvent::SessionName(name)));
+        }
+    }
+
+    fn describe(&self) -> Value {
+        let conversation = &self.conversation;
+        let model = &conversation.selection.model;
+        let tools: Vec<String> = conversation
+            .advertised()
+            .iter()
+            .map(|tool| tool.name.clone())
+            .collect();
+        json!({
+            "path": conversation.log_path(),
+            "id": conversation.spec.id,
+            "name": conversation.name,
+            "cwd": conversation.spec.workspace,
+            "model": model.slug(),
+            "effort": conversation.selection.effort,
+            "running": self.turn.is_some(),
+            "tools": tools,
+            "context_tokens": conversation.context_tokens(""),
+            "context_window": model.context_window,
+        })
+    }
+}

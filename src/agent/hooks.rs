@@ -1,0 +1,251 @@
+//! Where the extensions have a say in a turn: before it, and on its summary. (What they say to
+//! calls and results is in `batch`.)
+//!
+//! Each is a phase that waits for one event. When nobody declared the hook, the phase is passed
+//! over in the same step.
+
+use serde_json::{Value, json};
+
+use super::action::{Action, Job};
+use super::conversation::{Conversation, Effects};
+use super::event::{Prompt, Source, TurnEvent};
+use super::turn::{Phase, Turn};
+use crate::chat::Message;
+use crate::extension::answer::CommandAnswer;
+use crate::extension::{EventName, Failure, Hook, HookKind, Verdict};
+
+/// A prompt that has not become part of the conversation yet.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) prompt: Prompt,
+    pub(super) job: Job,
+}
+
+impl Turn {
+    /// Takes a prompt to the input hooks first, when there are any.
+    pub(super) fn submit(
+        &mut self,
+        prompt: Prompt,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let hooked = conversation.has_hook(HookKind::Input);
+        let settled = matches!(prompt.source, Source::Settled | Source::Internal);
+        if settled || !hooked {
+            return self.accept(prompt, conversation, fx);
+        }
+        let job = conversation.job();
+        let text = prompt.text.clone();
+        fx.push(Action::Ask(job, Hook::Input { text }));
+        self.phase = Phase::Submitting(Box::new(Pending { prompt, job }));
+    }
+
+    /// The text is final. A command of an extension runs; everything else is said to the model.
+    fn accept(&mut self, prompt: Prompt, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        let command = match prompt.source {
+            Source::Typed => command_of(&prompt.text),
+            Source::Literal | Source::Settled | Source::Internal => None,
+        };
+        let owned = command.and_then(|(name, args)| {
+            let command = conversation.spec.extensions.command(name)?;
+            Some((command.owner, name.to_owned(), args.to_owned()))
+        });
+        match owned {
+            None => self.begin(prompt, conversation, fx),
+            Some((owner, name, args)) => {
+                let job = conversation.job();
+                fx.push(Action::Command(job, owner, name, args));
+                self.phase = Phase::Commanding(Box::new(Pending { prompt, job }));
+            }
+        }
+    }
+
+    /// The prompt joins the conversation, behind what waited for it.
+    fn begin(&mut self, prompt: Prompt, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        self.announce(fx);
+        for text in std::mem::take(&mut conversation.next_turn) {
+            conversation.commit(Message::internal(text), None, fx);
+        }
+        let message = Message::User {
+            content: prompt.text.clone(),
+            images: prompt.images,
+            internal: prompt.source == Source::Internal,
+        };
+        conversation.commit(message, None, fx);
+        self.prompt = prompt.text;
+        let job = conversation.job();
+        self.phase = Phase::Preparing(job);
+        fx.push(Action::Prepare(job, conversation.selection.model.clone()));
+    }
+
+    /// The system prompt is there; extensions may add to it.
+    pub(super) fn prepared(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        if !conversation.has_hook(HookKind::BeforeTurn) {
+            return self.open_turn(conversation, fx);
+        }
+        let job = conversation.job();
+        let prompt = self.prompt.clone();
+        fx.push(Action::Ask(job, Hook::BeforeTurn { prompt }));
+        self.phase = Phase::Asking(job);
+    }
+
+    fn open_turn(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        let prompt = std::mem::take(&mut self.prompt);
+        conversation.tell(EventName::TurnStart, || json!({"prompt": prompt}), fx);
+        self.told = true;
+        self.next_step(conversation, fx);
+    }
+
+    /// Takes what extensions say to a hook. Late answers find another phase, or another number.
+    pub(super) fn hooked(
+        &mut self,
+        job: Job,
+        verdict: Verdict,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        match (&mut self.phase, verdict) {
+            (Phase::Submitting(pending), verdict @ Verdict::Input { .. }) if pending.job == job => {
+                let prompt = std::mem::take(&mut pending.prompt);
+                self.input_decided(prompt, verdict, conversation, fx);
+            }
+            (Phase::Asking(expected), Verdict::BeforeTurn { suffixes, messages })
+                if *expected == job =>
+            {
+                if !suffixes.is_empty() {
+                    let parts = std::iter::once(&*self.system)
+                        .chain(suffixes.iter().map(|text| text.trim_end()));
+                    self.system = parts.collect::<Vec<_>>().join("\n\n").into();
+                }
+                for message in messages {
+                    if !message.internal {
+                        self.emit(TurnEvent::Steered(message.content.clone()), fx);
+                    }
+                    conversation.commit(Message::internal(message.content), None, fx);
+                }
+                self.open_turn(conversation, fx);
+            }
+            (Phase::Running(batch), verdict) => {
+                let mut events = Vec::new();
+                batch.hooked(job, verdict, conversation, fx, &mut events);
+                for event in events {
+                    self.emit(event, fx);
+                }
+                self.advance_batch(conversation, fx);
+            }
+            (Phase::Rewriting(rewriting), Verdict::CompactSummary(rewrite))
+                if rewriting.0 == job =>
+            {
+                let mut draft = rewriting.1.take();
+                if let (Some(draft), Some(rewrite)) = (&mut draft, rewrite) {
+                    draft.summary = rewrite.trim().to_owned();
+                }
+                if let Some(draft) = draft {
+                    self.install(draft, conversation, fx);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn input_decided(
+        &mut self,
+        mut prompt: Prompt,
+        verdict: Verdict,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let Verdict::Input {
+            consumed,
+            replacement,
+            notices,
+        } = verdict
+        else {
+            return;
+        };
+        for notice in notices {
+            self.emit(TurnEvent::Warning(notice), fx);
+        }
+        if consumed {
+            return self.end(false, conversation, fx);
+        }
+        if let Some(text) = replacement {
+            prompt.text = text;
+        }
+        self.accept(prompt, conversation, fx);
+    }
+
+    /// A command has run: what it wants shown is shown, and what it wants said goes on as the
+    /// prompt.
+    pub(super) fn commanded(
+        &mut self,
+        job: Job,
+        result: Result<Value, Failure>,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let pending = match &mut self.phase {
+            Phase::Commanding(pending) if pending.job == job => std::mem::take(&mut pending.prompt),
+            _ => return,
+        };
+        let answer = result
+            .map_err(|failure| failure.to_string())
+            .and_then(|answer| CommandAnswer::parse(&answer));
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(why) => {
+                let (name, _) = command_of(&pending.text).unwrap_or_default();
+                self.emit(
+                    TurnEvent::Error(format!("the command /{name} failed: {why}")),
+                    fx,
+                );
+                return self.end(false, conversation, fx);
+            }
+        };
+        if let Some(name) = answer.session_name {
+            self.rename(Some(name), conversation, fx);
+        }
+        let shown = answer.show.map(|show| show.to_text());
+        for text in answer.notice.into_iter().chain(shown) {
+            self.emit(TurnEvent::Warning(text), fx);
+        }
+        match answer.prompt {
+            None => self.end(false, conversation, fx),
+            Some(text) => {
+                let prompt = Prompt { text, ..pending };
+                self.begin(prompt, conversation, fx);
+            }
+        }
+    }
+
+    /// Gives the session another display name.
+    pub(super) fn rename(
+        &mut self,
+        name: Option<String>,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        if conversation.rename(name.clone(), fx) {
+            self.emit(TurnEvent::SessionName(name), fx);
+        }
+    }
+
+    /// Forgets the question that the current phase waits for.
+    pub(super) fn forget_question(&mut self, fx: &mut Effects<'_>) {
+        let job = match &self.phase {
+            Phase::Submitting(pending) | Phase::Commanding(pending) => pending.job,
+            Phase::Asking(job) => *job,
+            Phase::Rewriting(rewriting) => rewriting.0,
+            _ => return,
+        };
+        fx.push(Action::Forget(job));
+    }
+}
+
+/// The command that a text would run, and what follows its name. A slash that belongs to a path,
+/// or stands alone, is only a slash.
+fn command_of(text: &str) -> Option<(&str, &str)> {
+    let rest = text.strip_prefix('/')?;
+    let (name, args) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    (!name.is_empty() && !name.contains('/')).then(|| (name, args.trim()))
+}

@@ -1,0 +1,277 @@
+//! One extension as the loop knows it: what it was asked, what it asked, and how long it has.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::Ticket;
+use super::manifest::{HookKind, Manifest};
+use super::process::{Link, Posted};
+use super::wire;
+
+/// Requests of an extension that may be unanswered.
+pub const MAX_OPEN: usize = 32;
+
+/// An extension from its start on. It stays listed when it is gone.
+#[derive(Debug)]
+pub(super) struct Child {
+    /// The name of its file, for notices.
+    pub(super) file: String,
+    pub(super) state: State,
+    pub(super) manifest: Option<Manifest>,
+    link: Option<Link>,
+    last_id: u64,
+    pending: HashMap<u64, Pending>,
+    /// Hooks that wait for the one that is being asked.
+    pub(super) hooks: VecDeque<Ticket>,
+    /// The request of the hook that is being asked.
+    pub(super) asking: Option<u64>,
+    /// Its requests that came before its manifest.
+    pub(super) early: Vec<(Box<RawValue>, String, Value)>,
+    /// Its requests that are not answered.
+    pub(super) open: usize,
+    /// Those of them that wait for a person.
+    questions: usize,
+    paused_since: Option<Instant>,
+    /// Whether its queue was over the mark when something was last put into it.
+    over: bool,
+    /// How often each hook failed open, and how many of them have been told.
+    pub(super) failures: Vec<(HookKind, u32)>,
+    /// Its process is gone, but its output may not be read to the end.
+    pub(super) exited: Option<Exited>,
+}
+
+/// How far an extension is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It has not answered `initialize`.
+    Starting,
+    /// It takes requests.
+    Running,
+    /// It could not be used, or has ended.
+    Gone,
+}
+
+/// A process that has ended.
+#[derive(Clone, Debug)]
+pub(super) struct Exited {
+    /// How, for a notice.
+    pub(super) how: String,
+    /// When the rest of its output is not waited for any more.
+    pub(super) by: Instant,
+}
+
+/// A request that waits for its answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub(super) purpose: Purpose,
+    pub(super) limit: Duration,
+    deadline: Instant,
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Initialize,
+    Hook(Ticket),
+    /// A tool call, whose output is passed on while it runs.
+    Tool(Ticket),
+    /// Anything else that somebody waits for.
+    Call(Ticket),
+}
+
+impl Child {
+    pub(super) fn new(file: String, link: Option<Link>) -> Self {
+        Self {
+            file,
+            state: match link {
+                Some(_) => State::Starting,
+                None => State::Gone,
+            },
+            manifest: None,
+            link,
+            last_id: 0,
+            pending: HashMap::new(),
+            hooks: VecDeque::new(),
+            asking: None,
+            early: Vec::new(),
+            open: 0,
+            questions: 0,
+            paused_since: None,
+            over: false,
+            failures: Vec::new(),
+            exited: None,
+        }
+    }
+
+    /// The name it gave itself, or that of its file.
+    pub(super) fn name(&self) -> &str {
+        self.manifest
+            .as_ref()
+            .map_or(&self.file, |manifest| &manifest.name)
+    }
+
+    pub(super) fn has_hook(&self, kind: HookKind) -> bool {
+        self.manifest
+            .as_ref()
+            .is_some_and(|manifest| manifest.hooks.contains(&kind))
+    }
+
+    pub(super) fn link(&self) -> Option<&Link> {
+        self.link.as_ref()
+    }
+
+    /// Lets go of the process, which stops it.
+    pub(super) fn take_link(&mut self) -> Option<Link> {
+        self.link.take()
+    }
+
+    /// Sends a request and notes who waits for it. `None` when the extension is lost.
+    pub(super) fn request(
+        &mut self,
+        method: &str,
+        params: &Value,
+        purpose: Purpose,
+        limit: Duration,
+        now: Instant,
+    ) -> Option<u64> {
+        self.last_id += 1;
+        let id = self.last_id;
+        let line = wire::request(id, method, params);
+        let pending = Pending {
+            purpose,
+            limit,
+            deadline: self.paused_since.unwrap_or(now) + limit,
+        };
+        self.pending.insert(id, pending);
+        self.post(&line, now).then_some(id)
+    }
+
+    /// Queues a line. `false` when the extension is lost.
+    pub(super) fn post(&mut self, line: &[u8], now: Instant) -> bool {
+        let Some(link) = &self.link else {
+            return true;
+        };
+        let posted = link.post(line, now);
+        self.over = posted != Posted::Fine;
+        posted != Posted::Lost
+    }
+
+    pub(super) fn pending(&self, id: u64) -> Option<Pending> {
+        self.pending.get(&id).copied()
+    }
+
+    /// The request is answered, or nobody waits for it any more.
+    pub(super) fn settle(&mut self, id: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&id);
+        if self.asking == Some(id) {
+            self.asking = None;
+        }
+        pending
+    }
+
+    /// Forgets whatever waits under this ticket. `true` when something did.
+    pub(super) fn abandon(&mut self, ticket: Ticket) -> bool {
+        let is_it = |purpose: &Purpose| match purpose {
+            Purpose::Initialize => false,
+            Purpose::Hook(one) | Purpose::Tool(one) | Purpose::Call(one) => *one == ticket,
+        };
+        let found = self
+            .pending
+            .iter()
+            .find(|(_, pending)| is_it(&pending.purpose));
+        let found = found.map(|(id, _)| *id);
+        if let Some(id) = found {
+            self.settle(id);
+        }
+        let waiting = self.hooks.len();
+        self.hooks.retain(|one| *one != ticket);
+        found.is_some() || waiting != self.hooks.len()
+    }
+
+    /// Everything that waits for it, oldest first.
+    pub(super) fn take_all(&mut self) -> Vec<Pending> {
+        self.asking = None;
+        let mut all: Vec<(u64, Pending)> = self.pending.drain().collect();
+        all.sort_by_key(|(id, _)| *id);
+        all.into_iter().map(|(_, pending)| pending).collect()
+    }
+
+    /// Whether it works on anything that it was asked.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// A person is asked on its behalf: its own time stands still.
+    pub(super) fn question_opened(&mut self, now: Instant) {
+        self.questions += 1;
+        self.paused_since.get_or_insert(now);
+    }
+
+    /// The person answered, or was spared the question.
+    pub(super) fn question_closed(&mut self, now: Instant) {
+        self.questions = self.questions.saturating_sub(1);
+        if self.questions > 0 {
+            return;
+        }
+        if let Some(since) = self.paused_since.take() {
+            let pause = now.saturating_duration_since(since);
+            for pending in self.pending.values_mut() {
+                pending.deadline += pause;
+            }
+        }
+    }
+
+    /// When something of it is due.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let answers = match self.paused_since {
+            Some(_) => None,
+            None => self.pending.values().map(|pending| pending.deadline).min(),
+        };
+        let queue = self
+            .link
+            .as_ref()
+            .filter(|_| self.over)
+            .and_then(Link::stuck_at);
+        let exit = self.exited.as_ref().map(|exited| exited.by);
+        [answers, queue, exit].into_iter().flatten().min()
+    }
+
+    /// A request whose time is over.
+    pub(super) fn overdue(&mut self, now: Instant) -> Option<Pending> {
+        if self.paused_since.is_some() {
+            return None;
+        }
+        let mut pending = self.pending.iter();
+        let id = pending
+            .find(|(_, pending)| pending.deadline <= now)
+            .map(|(id, _)| *id)?;
+        self.settle(id)
+    }
+
+    /// Whether it has not read what was sent to it for too long.
+    pub(super) fn is_stuck(&mut self, now: Instant) -> bool {
+        if !self.over {
+            return false;
+        }
+        let stuck_at = self.link.as_ref().and_then(Link::stuck_at);
+        self.over = stuck_at.is_some();
+        stuck_at.is_some_and(|at| at <= now)
+    }
+
+    /// One more time that a hook did not guard. `true` for the first.
+    pub(super) fn count_failure(&mut self, kind: HookKind) -> bool {
+        match self.failures.iter_mut().find(|(one, _)| *one == kind) {
+            Some((_, count)) => {
+                *count += 1;
+                false
+            }
+            None => {
+                self.failures.push((kind, 0));
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,472 @@
+//! A running extension: the child and the three threads that talk with it.
+//!
+//! The threads only move bytes. What they read goes to the loop's one channel, a batch at a time,
+//! and for each batch a thread needs a credit that the loop gives back when it is done with the
+//! one before: an extension that floods waits for itself and for nobody else. What e writes
+//! goes through a buffer that the loop never waits for.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded, select_biased};
+
+use super::wire::{self, MAX_LINE, Message};
+use super::{ExtensionId, Tap};
+use crate::error::{Error, Result};
+use crate::sys::process::{self, Exit, GRACE, Owner, Process, Spawn, Stdin};
+use crate::sys::{Env, lock};
+use crate::text::clip_chars;
+
+/// Bytes that may wait for an extension; above them for [`STUCK`], it is retired.
+const QUEUE_MARK: usize = 4 << 20;
+/// Bytes above which it is retired at once.
+const QUEUE_LIMIT: usize = 16 << 20;
+/// How long the queue may be over its mark.
+const STUCK: Duration = Duration::from_secs(5);
+/// Batches on their way to the loop, per extension.
+const CREDITS: usize = 2;
+/// The same for what comes on standard error.
+const STDERR_CREDITS: usize = 4;
+/// Bytes read at once, at most, and by a thread that has nothing to do.
+const CHUNK: usize = 64 << 10;
+const IDLE_CHUNK: usize = 2 << 10;
+/// Lines of standard error that wait for a credit; more are counted only.
+const STDERR_LINES: usize = 64;
+/// Longest line of standard error, in characters.
+const STDERR_LINE: usize = 500;
+
+/// What the threads of all extensions tell the loop.
+#[derive(Debug)]
+pub struct FromChild {
+    /// Whose thread it was.
+    pub(super) child: ExtensionId,
+    pub(super) news: News,
+}
+
+#[derive(Debug)]
+pub(super) enum News {
+    /// Lines of its standard output.
+    Messages(Vec<Message>),
+    /// Lines of its standard error, and how many more there were.
+    Diagnostics(Vec<String>, usize),
+    /// Its standard output has ended, or cannot be followed any more.
+    Closed(Option<&'static str>),
+    /// Its standard input was closed by it.
+    Deaf,
+    /// The process is gone.
+    Exited(Exit),
+}
+
+/// Which way a line went, for a [`Tap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From e.
+    ToExtension,
+    /// To e.
+    FromExtension,
+    /// To e, on standard error.
+    Diagnostic,
+}
+
+/// e's side of a running extension. Dropping it stops the process.
+#[derive(Debug)]
+pub(super) struct Link {
+    process: Process,
+    outgoing: Arc<Outgoing>,
+    bell: Option<Sender<()>>,
+    credit: Sender<()>,
+    stderr_credit: Sender<()>,
+}
+
+/// How full the queue of an extension is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Posted {
+    /// It reads.
+    Fine,
+    /// It is behind; see [`Link::stuck_at`].
+    Over,
+    /// It is so far behind that it is given up.
+    Lost,
+}
+
+#[derive(Debug, Default)]
+struct Outgoing {
+    queue: Mutex<Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Vec<u8>,
+    /// Bytes that the writer has taken and not written.
+    writing: usize,
+    over_since: Option<Instant>,
+}
+
+impl Link {
+    /// Starts the program and its threads.
+    pub(super) fn start(
+        child: ExtensionId,
+        program: &Path,
+        cwd: &Path,
+        env: &Env,
+        events: &Sender<FromChild>,
+        tap: Option<Tap>,
+    ) -> Result<Self> {
+        let owner = Owner::new();
+        let started = process::spawn(Spawn {
+            program: program.to_path_buf(),
+            args: Vec::new(),
+            cwd: cwd.to_path_buf(),
+            env: env.clone(),
+            stdin: Stdin::Pipe,
+            owner: owner.clone(),
+        })?;
+        let Some(stdin) = started.stdin else {
+            return Err(Error::failed("its standard input is missing"));
+        };
+        let outgoing = Arc::new(Outgoing::default());
+        let (bell, rung) = bounded(1);
+        let (credit, credits) = bounded(CREDITS);
+        let (stderr_credit, stderr_credits) = bounded(STDERR_CREDITS);
+        for _ in 0..CREDITS {
+            let _ = credit.try_send(());
+        }
+        for _ in 0..STDERR_CREDITS {
+            let _ = stderr_credit.try_send(());
+        }
+        let teller = |credits| Teller {
+            child,
+            events: events.clone(),
+            credits,
+            tap: tap.clone(),
+        };
+        let writer = Writer {
+            stdin,
+            outgoing: outgoing.clone(),
+            rung,
+            exit: started.process.exit().clone(),
+            owner,
+            teller: teller(None),
+        };
+        let (reader, diagnostics) = (teller(Some(credits)), teller(Some(stderr_credits)));
+        let (stdout, stderr) = (started.stdout, started.stderr);
+        let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
+            let thread = thread::Builder::new().name(format!("e-ext{}-{name}", child.0));
+            thread.spawn(body).map(drop)
+        };
+        spawn("in", Box::new(move || writer.run()))?;
+        spawn("out", Box::new(move || reader.read_messages(stdout)))?;
+        spawn(
+            "err",
+            Box::new(move || diagnostics.read_diagnostics(stderr)),
+        )?;
+        Ok(Self {
+            process: started.process,
+            outgoing,
+            bell: Some(bell),
+            credit,
+            stderr_credit,
+        })
+    }
+
+    /// Queues a line.
+    pub(super) fn post(&self, line: &[u8], now: Instant) -> Posted {
+        let mut queue = lock(&self.outgoing.queue);
+        queue.waiting.extend_from_slice(line);
+        let size = queue.waiting.len() + queue.writing;
+        if size > QUEUE_MARK {
+            queue.over_since.get_or_insert(now);
+        }
+        drop(queue);
+        if let Some(bell) = &self.bell {
+            let _ = bell.try_send(());
+        }
+        match size {
+            0..=QUEUE_MARK => Posted::Fine,
+            0..=QUEUE_LIMIT => Posted::Over,
+            _ => Posted::Lost,
+        }
+    }
+
+    /// When the queue has been over its mark for too long, if that is so for ever.
+    pub(super) fn stuck_at(&self) -> Option<Instant> {
+        lock(&self.outgoing.queue)
+            .over_since
+            .map(|since| since + STUCK)
+    }
+
+    /// The loop is done with a batch of messages.
+    pub(super) fn give_credit(&self) {
+        let _ = self.credit.try_send(());
+    }
+
+    /// The loop is done with a batch of diagnostics.
+    pub(super) fn give_stderr_credit(&self) {
+        let _ = self.stderr_credit.try_send(());
+    }
+
+    /// Closes its standard input once everything is written.
+    pub(super) fn close_input(&mut self) {
+        self.bell = None;
+    }
+
+    /// Asks the process group to end, and kills it after `grace`. Does not wait.
+    pub(super) fn stop(&self, grace: Duration) {
+        self.process.stop(grace);
+    }
+}
+
+/// Where a thread sends its news.
+struct Teller {
+    child: ExtensionId,
+    events: Sender<FromChild>,
+    credits: Option<Receiver<()>>,
+    tap: Option<Tap>,
+}
+
+impl Teller {
+    /// `false` when nobody listens any more.
+    fn tell(&self, news: News) -> bool {
+        let child = self.child;
+        self.events.send(FromChild { child, news }).is_ok()
+    }
+
+    fn wait_for_credit(&self) -> bool {
+        self.credits
+            .as_ref()
+            .is_none_or(|credits| credits.recv().is_ok())
+    }
+
+    fn has_credit(&self) -> bool {
+        self.credits
+            .as_ref()
+            .is_none_or(|credits| credits.try_recv().is_ok())
+    }
+
+    fn watch(&self, direction: Direction, line: &[u8]) {
+        if let Some(tap) = &self.tap {
+            (tap.0)(self.child, direction, line);
+        }
+    }
+
+    fn read_messages(&self, mut stdout: File) {
+        let mut lines = Lines::new(MAX_LINE);
+        let why = loop {
+            let mut messages = Vec::new();
+            let read = lines.read(&mut stdout, |line| {
+                self.watch(Direction::FromExtension, line);
+                messages.push(wire::parse(line));
+            });
+            if !messages.is_empty()
+                && !(self.wait_for_credit() && self.tell(News::Messages(messages)))
+            {
+                return;
+            }
+            match read {
+                Ok(Chunk::More) => {}
+                Ok(Chunk::End) | Err(_) => break None,
+                Ok(Chunk::TooLong) => break Some("it wrote a line of more than 10 MiB"),
+            }
+        };
+        self.tell(News::Closed(why));
+    }
+
+    fn read_diagnostics(&self, mut stderr: File) {
+        // A program that keeps writing must be able to: whatever it is, it is read to the end.
+        let mut lines = Lines::new(64 << 10);
+        let (mut waiting, mut lost) = (Vec::new(), 0);
+        loop {
+            let read = lines.read(&mut stderr, |line| {
+                self.watch(Direction::Diagnostic, line);
+                let text = String::from_utf8_lossy(line);
+                match text.trim() {
+                    "" => {}
+                    _ if waiting.len() >= STDERR_LINES => lost += 1,
+                    text => waiting.push(clip_chars(text, STDERR_LINE)),
+                }
+            });
+            let over = match read {
+                Ok(Chunk::More) => false,
+                Ok(Chunk::TooLong) => {
+                    lines.skip_line();
+                    false
+                }
+                Ok(Chunk::End) | Err(_) => true,
+            };
+            let any = !waiting.is_empty() || lost > 0;
+            if any
+                && (if over {
+                    self.wait_for_credit()
+                } else {
+                    self.has_credit()
+                })
+            {
+                let news =
+                    News::Diagnostics(std::mem::take(&mut waiting), std::mem::take(&mut lost));
+                if !self.tell(news) {
+                    return;
+                }
+            }
+            if over {
+                return;
+            }
+        }
+    }
+}
+
+/// Writes what is queued, and watches for the end of the process.
+struct Writer {
+    stdin: File,
+    outgoing: Arc<Outgoing>,
+    rung: Receiver<()>,
+    exit: Receiver<Exit>,
+    owner: Owner,
+    teller: Teller,
+}
+
+impl Writer {
+    fn run(self) {
+        let Self {
+            stdin,
+            outgoing,
+            rung,
+            exit,
+            owner,
+            teller,
+        } = self;
+        let mut stdin = Some(stdin);
+        let mut rung = rung;
+        let exit = loop {
+            select_biased! {
+                recv(exit) -> exit => break exit.ok(),
+                recv(rung) -> bell => {
+                    let gone = bell.is_err();
+                    let written = stdin.as_mut().map_or(Ok(()), |stdin| write_all(stdin, &outgoing, &teller));
+                    if written.is_err() {
+                        teller.tell(News::Deaf);
+                    }
+                    if gone || written.is_err() {
+                        // The end of its input tells an orderly program to end.
+                        stdin = None;
+                        rung = crossbeam_channel::never();
+                    }
+                }
+            }
+        };
+        drop(stdin);
+        if let Some(exit) = exit {
+            teller.tell(News::Exited(exit));
+        }
+        // What left its group is found by the mark in its environment.
+        if process::strays(&owner) > 0 {
+            process::end_owned(&owner, GRACE);
+        }
+    }
+}
+
+fn write_all(stdin: &mut File, outgoing: &Outgoing, teller: &Teller) -> io::Result<()> {
+    loop {
+        let bytes = {
+            let mut queue = lock(&outgoing.queue);
+            queue.writing = queue.waiting.len();
+            std::mem::take(&mut queue.waiting)
+        };
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if teller.tap.is_some() {
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                teller.watch(Direction::ToExtension, line.trim_ascii_end());
+            }
+        }
+        let written = stdin.write_all(&bytes);
+        let mut queue = lock(&outgoing.queue);
+        queue.writing = 0;
+        if queue.waiting.len() <= QUEUE_MARK {
+            queue.over_since = None;
+        }
+        drop(queue);
+        written?;
+    }
+}
+
+/// Cuts a stream into lines.
+struct Lines {
+    buffer: Vec<u8>,
+    chunk: usize,
+    limit: usize,
+    /// The rest of an over-long line is thrown away.
+    skipping: bool,
+}
+
+enum Chunk {
+    More,
+    End,
+    TooLong,
+}
+
+impl Lines {
+    fn new(limit: usize) -> Self {
+        Self {
+            buffer: Vec::new(),
+            chunk: IDLE_CHUNK,
+            limit,
+            skipping: false,
+        }
+    }
+
+    fn skip_line(&mut self) {
+        self.buffer = Vec::new();
+        self.skipping = true;
+    }
+
+    /// Reads once and hands on every line that is whole by then; at the end also one without its
+    /// newline.
+    fn read(&mut self, from: &mut File, mut each: impl FnMut(&[u8])) -> io::Result<Chunk> {
+        let before = self.buffer.len();
+        self.buffer.resize(before + self.chunk, 0);
+        let read = loop {
+            match from.read(&mut self.buffer[before..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        let count = *read.as_ref().unwrap_or(&0);
+        self.buffer.truncate(before + count);
+        self.chunk = match count == self.chunk {
+            true => (4 * self.chunk).min(CHUNK),
+            false => IDLE_CHUNK,
+        };
+        let mut each = |line: &[u8]| {
+            if !std::mem::take(&mut self.skipping) {
+                each(line.strip_suffix(b"\r").unwrap_or(line));
+            }
+        };
+        let mut start = 0;
+        // What was there before holds no newline.
+        let mut looked = before;
+        while let Some(at) = memchr::memchr(b'\n', &self.buffer[looked..]) {
+            each(&self.buffer[start..looked + at]);
+            start = looked + at + 1;
+            looked = start;
+        }
+        self.buffer.drain(..start);
+        if read? == 0 {
+            if !self.buffer.is_empty() {
+                each(&self.buffer);
+            }
+            return Ok(Chunk::End);
+        }
+        if self.buffer.is_empty() && self.chunk == IDLE_CHUNK {
+            self.buffer = Vec::new();
+        }
+        Ok(match self.buffer.len() > self.limit {
+            true => Chunk::TooLong,
+            false => Chunk::More,
+        })
+    }
+}

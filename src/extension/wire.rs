@@ -1,0 +1,303 @@
+//! One line of the protocol, in both directions.
+//!
+//! Lines from an extension are told apart by their keys alone; what is inside `params` and `result`
+//! is the business of whoever asked. Reading happens on the extension's own thread, so a large or
+//! strange line costs the loop nothing.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::chat::Output;
+use crate::text::json;
+
+/// Longest line from an extension, in bytes without its end.
+pub const MAX_LINE: usize = 10 << 20;
+
+/// What a line from an extension says.
+#[derive(Debug)]
+pub enum Message {
+    /// The answer to a request of e.
+    Response {
+        /// The request.
+        id: u64,
+        /// Its result; `null` when the answer has neither field.
+        result: Result<Value, String>,
+    },
+    /// Live output of a tool call.
+    Update {
+        /// The call's request.
+        id: u64,
+        /// The stream it came from.
+        stream: Output,
+        /// The text.
+        chunk: String,
+    },
+    /// A line for the transcript.
+    Notify(String),
+    /// Something e is to do or to ask.
+    Request {
+        /// As it was written, to be echoed.
+        id: Box<RawValue>,
+        /// What.
+        method: String,
+        /// With what.
+        params: Value,
+    },
+    /// Bytes that are no text. The line is skipped.
+    NotUtf8,
+    /// Text of no recognised form. The line is skipped.
+    Noise,
+}
+
+/// Reads one line without its end.
+pub fn parse(line: &[u8]) -> Message {
+    let Ok(line) = std::str::from_utf8(line) else {
+        return Message::NotUtf8;
+    };
+    recognise(line).unwrap_or(Message::Noise)
+}
+
+/// A request of e as a line, its end included.
+pub fn request(id: u64, method: &str, params: &Value) -> Vec<u8> {
+    let mut line = format!("{{\"id\":{id},\"method\":\"{method}\",\"params\":").into_bytes();
+    close(&mut line, params);
+    line
+}
+
+/// A notification of e as a line, its end included.
+pub fn notification(method: &str, params: Option<&Value>) -> Vec<u8> {
+    let mut line = format!("{{\"method\":\"{method}\"").into_bytes();
+    match params {
+        Some(params) => {
+            line.extend_from_slice(b",\"params\":");
+            close(&mut line, params);
+        }
+        None => line.extend_from_slice(b"}\n"),
+    }
+    line
+}
+
+/// The answer to a request of an extension as a line, its end included.
+pub fn response(id: &RawValue, result: &Result<Value, String>) -> Vec<u8> {
+    let mut line = b"{\"id\":".to_vec();
+    // Writing to memory does not fail.
+    let _ = json::write_value(&mut line, &id);
+    match result {
+        Ok(result) => {
+            line.extend_from_slice(b",\"result\":");
+            close(&mut line, result);
+        }
+        Err(error) => {
+            line.extend_from_slice(b",\"error\":");
+            json::write_string(&mut line, error);
+            line.extend_from_slice(b"}\n");
+        }
+    }
+    line
+}
+
+fn close(line: &mut Vec<u8>, value: &Value) {
+    let _ = json::write_value(line, value);
+    line.extend_from_slice(b"}\n");
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    /// Present also when it is null.
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Update<'a> {
+    id: u64,
+    #[serde(borrow, default)]
+    stream: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    chunk: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Notify<'a> {
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
+}
+
+/// Reads an object alone: a derived form would also take its fields as a list.
+fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    text.trim_start().starts_with('{').then_some(())?;
+    serde_json::from_str(text).ok()
+}
+
+fn recognise(line: &str) -> Option<Message> {
+    let head: Head<'_> = object(line)?;
+    let params = head.params.map_or("null", RawValue::get);
+    match head.method.as_deref() {
+        Some("tool.update") => {
+            let update: Update<'_> = object(params)?;
+            let stream = match update.stream.as_deref() {
+                Some("stdout") | None => Output::Stdout,
+                Some("stderr") => Output::Stderr,
+                Some(_) => return None,
+            };
+            (!update.chunk.is_empty()).then(|| Message::Update {
+                id: update.id,
+                stream,
+                chunk: update.chunk.into_owned(),
+            })
+        }
+        Some("notify") => {
+            let notify: Notify<'_> = object(params)?;
+            Some(Message::Notify(notify.message.into_owned()))
+        }
+        Some(method) => Some(Message::Request {
+            id: head.id?.to_owned(),
+            method: method.to_owned(),
+            params: serde_json::from_str(params).ok()?,
+        }),
+        None => {
+            let id = head.id?.get().parse().ok()?;
+            let result = match head.error {
+                Some(error) => Err(error_text(error)),
+                None => Ok(head.result.map_or(Some(Value::Null), |result| {
+                    serde_json::from_str(result.get()).ok()
+                })?),
+            };
+            Some(Message::Response { id, result })
+        }
+    }
+}
+
+/// An error is text; anything else is shown as the JSON that it is, but for the `message` of an
+/// object, which is what programs that speak JSON-RPC send.
+fn error_text(error: &RawValue) -> String {
+    match serde_json::from_str(error.get()) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Object(fields)) => match fields.get("message") {
+            Some(Value::String(text)) => text.clone(),
+            _ => error.get().to_owned(),
+        },
+        _ => error.get().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn show(line: &str) -> String {
+        match parse(line.as_bytes()) {
+            Message::Response { id, result } => format!("response {id} {result:?}"),
+            Message::Update { id, stream, chunk } => {
+                format!("update {id} {} {chunk}", stream.name())
+            }
+            Message::Notify(text) => format!("notify {text}"),
+            Message::Request { id, method, params } => format!("request {id} {method} {params}"),
+            Message::NotUtf8 => "not text".into(),
+            Message::Noise => "noise".into(),
+        }
+    }
+
+    #[test]
+    fn lines_are_told_apart_by_their_keys() {
+        for (line, expected) in [
+            (
+                r#"{"id":1,"result":{"a":1}}"#,
+                r#"response 1 Ok(Object {"a": Number(1)})"#,
+            ),
+            (r#"{"id":1}"#, "response 1 Ok(Null)"),
+            (r#"{"id":1,"result":null}"#, "response 1 Ok(Null)"),
+            (r#"{"id":2,"error":"no"}"#, r#"response 2 Err("no")"#),
+            (
+                r#"{"id":2,"error":{"code":1}}"#,
+                r#"response 2 Err("{\"code\":1}")"#,
+            ),
+            (
+                r#"{"id":2,"error":{"message":"why"}}"#,
+                r#"response 2 Err("why")"#,
+            ),
+            (
+                r#"{"method":"notify","params":{"message":"hi"}}"#,
+                "notify hi",
+            ),
+            (
+                r#"{"id":7,"method":"notify","params":{"message":"hi"}}"#,
+                "notify hi",
+            ),
+            (
+                r#"{"method":"tool.update","params":{"id":3,"chunk":"a\n"}}"#,
+                "update 3 stdout a\n",
+            ),
+            (
+                r#"{"method":"tool.update","params":{"id":3,"stream":"stderr","chunk":"a"}}"#,
+                "update 3 stderr a",
+            ),
+            (
+                r#"{"id":"q","method":"ui.x","params":{"a":[]}}"#,
+                r#"request "q" ui.x {"a":[]}"#,
+            ),
+            (r#"{"id":null,"method":"ui.x"}"#, "request null ui.x null"),
+            (
+                r#"{"id":{"k":[1.0]},"method":"m"}"#,
+                r#"request {"k":[1.0]} m null"#,
+            ),
+            // No recognised form.
+            ("hello", "noise"),
+            ("[1]", "noise"),
+            (r#"{"method":"ui.x"}"#, "noise"),
+            (r#"{"id":"x","result":1}"#, "noise"),
+            (r#"{"id":-1}"#, "noise"),
+            (
+                r#"{"method":"tool.update","params":{"id":3,"chunk":""}}"#,
+                "noise",
+            ),
+        ] {
+            assert_eq!(show(line), expected);
+        }
+        assert!(matches!(parse(b"\xff{}"), Message::NotUtf8));
+        let deep = format!(r#"{{"id":1,"result":{}}}"#, "[".repeat(100_000));
+        assert!(matches!(parse(deep.as_bytes()), Message::Noise));
+    }
+
+    #[test]
+    fn lines_of_e_are_compact_and_in_order() {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let id: Box<RawValue> = serde_json::from_str("[1.50, \"a\"]").unwrap();
+        assert_eq!(
+            text(request(
+                1,
+                "command",
+                &json!({"name": "ping", "args": "a\u{2028}b"})
+            )),
+            "{\"id\":1,\"method\":\"command\",\"params\":{\"name\":\"ping\",\"args\":\"a\\u2028b\"}}\n"
+        );
+        assert_eq!(
+            text(notification("shutdown", None)),
+            "{\"method\":\"shutdown\"}\n"
+        );
+        assert_eq!(
+            text(response(&id, &Ok(json!({})))),
+            "{\"id\":[1.50, \"a\"],\"result\":{}}\n"
+        );
+        assert_eq!(
+            text(response(&id, &Err("no ui".into()))),
+            "{\"id\":[1.50, \"a\"],\"error\":\"no ui\"}\n"
+        );
+    }
+}
