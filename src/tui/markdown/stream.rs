@@ -167,8 +167,7 @@ impl Streamed {
         let at_line = head
             .match_indices('\n')
             .map(|(at, _)| at + 1)
-            .filter(|at| !self.rest[*at..].starts_with([' ', '\t', '\n']))
-            .next_back();
+            .rfind(|at| !self.rest[*at..].starts_with([' ', '\t', '\n']));
         let cut = at_line
             .or_else(|| head.rfind(['\n', ' ']).map(|at| at + 1))
             .unwrap_or(head.len());

@@ -8,7 +8,8 @@ use crate::agent::{BatchCall, TurnEvent};
 use crate::chat::Outcome;
 use crate::text::{one_line, sanitize};
 use crate::tools::Label;
-use crate::tui::figures::Tokens;
+use crate::tui::figures::{self, Tokens};
+use crate::tui::markdown::Streamed;
 
 /// Reasoning is kept in parts of about so many bytes, so that its end alone is laid out anew.
 const THINKING_PART: usize = 2048;
@@ -45,7 +46,7 @@ impl Transcript {
                 summary,
                 context_tokens,
             } => {
-                let tokens = crate::tui::figures::count(*context_tokens);
+                let tokens = figures::count(*context_tokens);
                 self.push(Kind::Compacted {
                     summary: clean(summary.trim()).into(),
                     note: format!("earlier messages were summarised, {tokens} tokens are left")
@@ -81,9 +82,10 @@ impl Transcript {
                 }
                 self.close_all();
             }
-            // The activity row shows these; what failed comes with the turn's result.
+            // Other rows show these; what failed comes with the turn's result.
             TurnEvent::Compacting
             | TurnEvent::Retry { .. }
+            | TurnEvent::SessionName(_)
             | TurnEvent::Recovered { .. }
             | TurnEvent::ErrorDetails(_)
             | TurnEvent::Error(_) => {}
@@ -94,17 +96,26 @@ impl Transcript {
     pub(super) fn say(&mut self, text: &str) {
         self.close_thinking();
         self.close_group();
-        let text = clean_piece(text);
+        // Tabs stay, for the code that they may stand in.
+        let text = sanitize(text);
         if self.reply.is_none() && text.trim().is_empty() {
             return;
         }
-        self.open_reply().push(&text);
+        if self.reply.is_none() {
+            self.replies = self.replies.wrapping_add(1);
+            self.reply = Some(self.entries.len());
+            self.push_open(Kind::Reply(Box::default()));
+        }
+        if let Some((_, reply)) = self.reply() {
+            reply.push(&text);
+        }
         self.settle_reply(false);
     }
 
     fn settle_reply(&mut self, finished: bool) {
-        let Some(index) = self.reply else { return };
-        let reply = self.open_reply();
+        let Some((index, reply)) = self.reply() else {
+            return;
+        };
         let chunks = reply.settle(finished);
         let known = reply.known().clone();
         let state = match self.holds_replies {
@@ -120,6 +131,15 @@ impl Transcript {
         self.entries.splice(index..index, settled);
     }
 
+    /// The open reply, and which entry it is.
+    fn reply(&mut self) -> Option<(usize, &mut Streamed)> {
+        let index = self.reply?;
+        match &mut self.entries.get_mut(index)?.kind {
+            Kind::Reply(reply) => Some((index, reply)),
+            _ => None,
+        }
+    }
+
     fn close_reply(&mut self) {
         self.settle_reply(true);
         if let Some(index) = self.reply.take() {
@@ -130,7 +150,8 @@ impl Transcript {
     fn think(&mut self, text: &str) {
         self.close_reply();
         self.close_group();
-        let text = clean_piece(text);
+        // Tabs stay, for the code that they may stand in.
+        let text = sanitize(text);
         let index = match self.thinking {
             Some(index) => index,
             None if text.trim().is_empty() => return,
@@ -254,9 +275,4 @@ impl Transcript {
         }
         self.close_group();
     }
-}
-
-/// A piece of a text that comes in pieces. Tabs stay for the code they may stand in.
-fn clean_piece(text: &str) -> String {
-    sanitize(text)
 }

@@ -75,8 +75,11 @@ fn plain_entries() {
     transcript.push_notice("a notice that is long enough to wrap here");
     transcript.push_error("it failed for a reason that wraps");
     transcript.push_system("interrupted");
-    transcript.push_show(Some("title"), "- item", Format::Markdown);
-    transcript.push_show(None, " ", Format::Text);
+    transcript.push_show(&Show {
+        title: "title".to_owned(),
+        body: "- item".to_owned(),
+        format: Format::Markdown,
+    });
     let rows = transcript.settled_rows(30);
     check(&rows, 30);
     let expected = [

@@ -1,7 +1,7 @@
 //! The picker: a list that typing narrows, with tabs.
 
 use super::surface::{self, dim};
-use crate::text::{Filter, clip_columns, fuzzy, width};
+use crate::text::{Filter, Match, Query, clip_columns, width};
 use crate::tui::rich::Rich;
 use crate::tui::style::{Row, Style, Token};
 
@@ -199,7 +199,8 @@ impl Picker {
             };
             rich.push(tick, style.clone());
         }
-        let label_hits = fuzzy(&self.query, &item.label);
+        let query = Query::new(&self.query);
+        let label_hits = query.find(&item.label);
         let label = if columns > labels {
             clip_columns(&item.label, labels)
         } else {
@@ -211,7 +212,7 @@ impl Picker {
             rich.push(&" ".repeat(gap), style.clone());
             let hits = match label_hits {
                 Some(_) => None,
-                None => fuzzy(&self.query, &item.description),
+                None => query.find(&item.description),
             };
             push_matched(&mut rich, &item.description, hits.as_ref(), &style);
         }
@@ -225,11 +226,11 @@ impl Picker {
     }
 
     fn refresh(&mut self) {
-        let (query, items) = (&self.query, &self.items);
-        self.filter.apply(query, items.len(), |index| {
+        let (query, items) = (Query::new(&self.query), &self.items);
+        self.filter.apply(&self.query, items.len(), |index| {
             let item = &items[index];
-            let by_label = fuzzy(query, &item.label).map(|found| found.score);
-            by_label.or_else(|| Some(DESCRIPTION + fuzzy(query, &item.description)?.score))
+            let by_text = || Some(DESCRIPTION.saturating_add(query.score(&item.description)?));
+            query.score(&item.label).or_else(by_text)
         });
         let open = self
             .tabs
@@ -249,7 +250,7 @@ impl Picker {
 }
 
 /// Text whose matched characters are bold.
-fn push_matched(rich: &mut Rich, text: &str, found: Option<&crate::text::Match>, style: &Style) {
+fn push_matched(rich: &mut Rich, text: &str, found: Option<&Match>, style: &Style) {
     let positions = found.map_or(&[][..], |found| &found.positions);
     let mut positions = positions.iter().peekable();
     for (at, c) in text.char_indices() {
