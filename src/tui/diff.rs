@@ -121,16 +121,9 @@ fn unified(body: &str) -> Option<Vec<Line>> {
                 name
             }));
             hunks_of_file = 0;
-        } else if [
-            "Binary files ",
-            "old mode ",
-            "new mode ",
-            "rename ",
-            "deleted file ",
-            "new file ",
-        ]
-        .iter()
-        .any(|start| line.starts_with(start))
+        } else if !["diff --git ", "index "]
+            .iter()
+            .any(|start| line.starts_with(start))
         {
             lines.push(Line::Plain(line.to_owned()));
         }

@@ -1,6 +1,6 @@
 //! From events of a turn to entries.
 
-use super::details::Tail;
+use super::details::{Detail, Tail};
 use super::entry::{Entry, Kind, State};
 use super::group::{self, Call, Group};
 use super::{Transcript, clean};
@@ -19,6 +19,7 @@ impl Transcript {
     pub fn apply(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::TurnStart => {
+                self.settle_calls(group::State::Unreported);
                 self.close_all();
                 self.tokens = Tokens::default();
             }
@@ -41,7 +42,13 @@ impl Transcript {
                 summary,
                 content,
                 display,
-            } => self.end_call(*id, *outcome, summary, display.as_ref().unwrap_or(content)),
+            } => {
+                let detail = Detail {
+                    text: clean(display.as_ref().unwrap_or(content)).into(),
+                    is_display: display.is_some(),
+                };
+                self.end_call(*id, *outcome, summary, detail);
+            }
             TurnEvent::Compacted {
                 summary,
                 context_tokens,
@@ -73,13 +80,10 @@ impl Transcript {
                 self.push_notice(&format!("read {}", path.display()));
             }
             TurnEvent::TurnEnd { aborted } => {
-                let state = match aborted {
+                self.settle_calls(match aborted {
                     true => group::State::Ended(Outcome::Cancelled),
                     false => group::State::Unreported,
-                };
-                if let Some(group) = self.group() {
-                    group.settle(state);
-                }
+                });
                 self.close_all();
             }
             // Other rows show these; what failed comes with the turn's result.
@@ -219,6 +223,14 @@ impl Transcript {
                 output: Tail::default(),
             })
             .collect();
+        // Nothing goes on with a group that has something below it.
+        if self
+            .group
+            .is_some_and(|index| index + 1 < self.entries.len())
+        {
+            self.settle_calls(group::State::Unreported);
+            self.close_group();
+        }
         if self.group.is_none() {
             self.group = Some(self.entries.len());
             self.push_open(Kind::Tools(Box::default()));
@@ -228,13 +240,13 @@ impl Transcript {
         }
     }
 
-    pub(super) fn end_call(&mut self, id: u64, outcome: Outcome, summary: &str, detail: &str) {
+    pub(super) fn end_call(&mut self, id: u64, outcome: Outcome, summary: &str, detail: Detail) {
         let Some(call) = self.call(id) else { return };
         call.state = group::State::Ended(outcome);
         call.summary = one_line(summary, None);
         call.output.clear();
         let key = call.key;
-        self.details.keep(key, clean(detail));
+        self.details.keep(key, detail);
         // A notice came meanwhile: nothing will go on with this group.
         if self
             .group
@@ -267,12 +279,17 @@ impl Transcript {
         }
     }
 
+    /// Ends what has not ended of the open group.
+    pub(super) fn settle_calls(&mut self, state: group::State) {
+        if let Some(group) = self.group() {
+            group.settle(state);
+        }
+    }
+
+    /// Something came that nothing before it goes on after.
     pub(super) fn close_all(&mut self) {
         self.close_reply();
         self.close_thinking();
-        if let Some(group) = self.group() {
-            group.settle(group::State::Unreported);
-        }
         self.close_group();
     }
 }

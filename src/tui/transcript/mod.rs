@@ -139,6 +139,7 @@ impl Transcript {
 
     /// Ends a turn with the row that sums it up, and why it failed.
     pub fn end_turn(&mut self, result: &TurnResult, elapsed: Duration) {
+        self.settle_calls(group::State::Unreported);
         self.close_all();
         if result.aborted {
             let why = result.error.as_deref().unwrap_or("interrupted");
