@@ -28,62 +28,111 @@ impl Query {
 
     /// What the best match in `text` costs. A query without characters matches everything.
     pub fn score(&self, text: &str) -> Option<u32> {
-        self.best(text).map(|(score, _)| score)
+        self.best(&Hay::new(text)).map(|(score, _)| score)
     }
 
     /// The best match with its positions.
     pub fn find(&self, text: &str) -> Option<Match> {
-        let (score, start) = self.best(text)?;
+        let hay = Hay::new(text);
+        let (score, start) = self.best(&hay)?;
         let mut positions = Vec::with_capacity(self.0.len());
-        self.walk(text, start, |at| positions.push(at));
+        self.walk(&hay, start, |at, _| positions.push(at));
         Some(Match { score, positions })
     }
 
-    fn best(&self, text: &str) -> Option<(u32, usize)> {
+    fn best(&self, hay: &Hay<'_>) -> Option<(u32, usize)> {
         let Some(first) = self.0.first() else {
             return Some((0, 0));
         };
-        let starts = text.char_indices().filter(|(_, c)| fold(*c) == *first);
-        let mut best = None;
-        for (start, _) in starts.take(MAX_STARTS) {
+        let mut best: Option<(u32, usize)> = None;
+        let mut from = 0;
+        for _ in 0..MAX_STARTS {
+            let Some((start, end)) = hay.next(*first, from) else {
+                break;
+            };
+            // No match costs less than its beginning.
+            if best.is_some_and(|(least, _)| least as usize <= start.min(MAX_EARLY)) {
+                break;
+            }
             // Where nothing is found from here on, nothing is found further on.
-            let Some(score) = self.score_from(text, start) else {
+            let Some(score) = self.score_from(hay, start) else {
                 break;
             };
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, start));
             }
+            from = end;
         }
         best
     }
 
     /// What the match costs that begins at `start` and takes each next character where it can first.
-    fn score_from(&self, text: &str, start: usize) -> Option<u32> {
-        let early = start.min(MAX_EARLY) + if begins_word(text, start) { 0 } else { INSIDE };
-        let (mut gaps, mut end) = (0, None);
-        let complete = self.walk(text, start, |at| {
-            let gap = end.map_or(0, |end: usize| at - end);
-            gaps += gap * 4;
-            if gap > 0 && !begins_word(text, at) {
-                gaps += INSIDE;
+    fn score_from(&self, hay: &Hay<'_>, start: usize) -> Option<u32> {
+        let inside = |at| if hay.begins_word(at) { 0 } else { INSIDE };
+        let mut cost = start.min(MAX_EARLY) + inside(start);
+        let mut before = start;
+        let complete = self.walk(hay, start, |at, end| {
+            if at > before {
+                cost += (at - before) * GAP + inside(at);
             }
-            end = Some(at + 1);
+            before = end;
         });
-        complete.then(|| u32::try_from(early + gaps).unwrap_or(u32::MAX))
+        complete.then(|| u32::try_from(cost).unwrap_or(u32::MAX))
     }
 
-    /// Calls `hit` with each position, and tells whether all characters were found.
-    fn walk(&self, text: &str, start: usize, mut hit: impl FnMut(usize)) -> bool {
-        let mut chars = text[start..].char_indices();
+    /// Calls `hit` with where each character was found, and tells whether all were.
+    fn walk(&self, hay: &Hay<'_>, start: usize, mut hit: impl FnMut(usize, usize)) -> bool {
+        let mut from = start;
         self.0.iter().all(|wanted| {
-            let found = chars.find(|(_, c)| fold(*c) == *wanted);
-            found.inspect(|(at, _)| hit(start + at)).is_some()
+            let found = hay.next(*wanted, from);
+            found.is_some_and(|(at, end)| {
+                hit(at, end);
+                from = end;
+                true
+            })
         })
+    }
+}
+
+/// A text that is searched.
+struct Hay<'a> {
+    text: &'a str,
+    ascii: bool,
+}
+
+impl<'a> Hay<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            ascii: text.is_ascii(),
+        }
+    }
+
+    /// Where a folded character occurs at `from` or later: its start and its end.
+    fn next(&self, wanted: char, from: usize) -> Option<(usize, usize)> {
+        if self.ascii {
+            let lower = u8::try_from(wanted).ok()?;
+            let upper = lower.to_ascii_uppercase();
+            let at = from + memchr::memchr2(lower, upper, &self.text.as_bytes()[from..])?;
+            return Some((at, at + 1));
+        }
+        let mut chars = self.text[from..].char_indices();
+        let (at, c) = chars.find(|(_, c)| fold(*c) == wanted)?;
+        Some((from + at, from + at + c.len_utf8()))
+    }
+
+    fn begins_word(&self, at: usize) -> bool {
+        match self.ascii {
+            true => at == 0 || !self.text.as_bytes()[at - 1].is_ascii_alphanumeric(),
+            false => !self.text[..at].ends_with(char::is_alphanumeric),
+        }
     }
 }
 
 /// Bytes from which on a beginning is late, whatever follows.
 const MAX_EARLY: usize = 64;
+/// What a byte between two hits costs.
+const GAP: usize = 4;
 /// What it costs to begin, or to go on, inside a word.
 const INSIDE: usize = 8;
 
@@ -135,11 +184,6 @@ fn fold(c: char) -> char {
         true => c.to_ascii_lowercase(),
         false => c.to_lowercase().next().unwrap_or(c),
     }
-}
-
-fn begins_word(text: &str, at: usize) -> bool {
-    let before = text[..at].chars().next_back();
-    before.is_none_or(|c| !c.is_alphanumeric())
 }
 
 #[cfg(test)]
