@@ -52,14 +52,14 @@ impl Transcript {
     /// An empty one.
     pub fn new(options: Options) -> Self {
         Self {
-            options,
+            options: options.cleaned(),
             ..Self::default()
         }
     }
 
     /// Uses other settings from now on. What was handed out stays as it is.
     pub fn set_options(&mut self, options: Options) {
-        self.options = options;
+        self.options = options.cleaned();
         self.cache.clear();
     }
 

@@ -533,6 +533,21 @@ fn settled_and_live_rows_are_the_whole() {
 }
 
 #[test]
+fn entries_are_small() {
+    assert!(size_of::<Entry>() <= 48);
+}
+
+#[test]
+fn settings_cannot_hurt() {
+    let mut transcript = Transcript::new(Options {
+        thinking_hint: "a\x1b[31m\nb".to_owned(),
+        ..Options::default()
+    });
+    transcript.apply(&TurnEvent::Reasoning("x".into()));
+    assert_eq!(live(&transcript, 40), ["  a b"]);
+}
+
+#[test]
 fn a_long_session_costs_what_is_new() {
     let begun = std::time::Instant::now();
     let mut transcript = Transcript::default();

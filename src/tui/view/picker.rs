@@ -1,7 +1,7 @@
 //! The picker: a list that typing narrows, with tabs.
 
 use super::surface::{self, dim};
-use crate::text::{Filter, Match, Query, clip_columns, width};
+use crate::text::{Filter, Match, Query, clip_columns, one_line, width};
 use crate::tui::rich::Rich;
 use crate::tui::style::{Row, Style, Token};
 
@@ -10,7 +10,7 @@ const COLUMN_GAP: usize = 3;
 /// A match in a description comes after every match in a label.
 const DESCRIPTION: u32 = 1 << 20;
 
-/// One entry. Its texts are clean and of one line.
+/// One entry. Its texts are only shown: what it stands for is known to whoever made it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// What is chosen.
@@ -57,7 +57,7 @@ impl Picker {
     pub fn new(title: impl Into<String>, items: Vec<Item>, height: usize) -> Self {
         let mut picker = Self {
             title: title.into(),
-            items,
+            items: cleaned(items),
             height: height.max(1),
             ..Self::default()
         };
@@ -82,7 +82,7 @@ impl Picker {
     /// Other entries; the selection stays with its label where it can.
     pub fn set_items(&mut self, items: Vec<Item>) {
         let label = self.chosen().map(|index| self.items[index].label.clone());
-        self.items = items;
+        self.items = cleaned(items);
         self.filter.forget();
         self.refresh();
         let same = |index: &usize| Some(&self.items[*index].label) == label.as_ref();
@@ -249,6 +249,16 @@ impl Picker {
     }
 }
 
+/// Entries whose texts are fit to be shown: names of files and sessions may hold anything.
+fn cleaned(mut items: Vec<Item>) -> Vec<Item> {
+    for item in &mut items {
+        for text in [&mut item.label, &mut item.description, &mut item.group] {
+            *text = one_line(text, None);
+        }
+    }
+    items
+}
+
 /// Text whose matched characters are bold.
 fn push_matched(rich: &mut Rich, text: &str, found: Option<&Match>, style: &Style) {
     let positions = found.map_or(&[][..], |found| &found.positions);
@@ -279,7 +289,7 @@ mod tests {
         };
         let items = vec![
             item("compact [focus]", "summarise older messages", "Session"),
-            item("copy", "copy the last reply", "General"),
+            item("copy", "copy the\x1b[1m last\nreply", "General"),
             item("deploy <env>", "ship the branch", "Extension"),
             item("effort [level]", "show or set effort", "Model"),
         ];
