@@ -244,6 +244,9 @@ impl Raw {
             })
             .collect::<Result<_>>()?;
         if !print {
+            if let Some(flag) = self.given.iter().find(|flag| flag.id == FlagId::Json) {
+                return Err(misplaced(flag, None));
+            }
             let (newest, picker) = (self.has(FlagId::Continue), self.has(FlagId::Resume));
             return Ok(Invocation::Tui {
                 options: TuiOptions {
