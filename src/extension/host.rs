@@ -2,8 +2,8 @@
 //!
 //! Nothing here waits. The loop hands in what the threads of the extensions read and what time it
 //! is; what comes of it is taken out with [`Host::next`]. Lines to the extensions go into their
-//! queues. Only [`Host::wait_until_ready`], [`Host::wait_for`] and [`Host::shut_down`] block, before there
-//! is a loop and after it, each with a deadline.
+//! queues. Only what `launch` and `ending` hold blocks, before there is a loop and after it, with a
+//! deadline each time.
 
 mod chains;
 mod ending;
@@ -19,6 +19,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+pub use ending::Ended;
 pub use event::{Asked, Failure, HostEvent};
 pub use launch::Launch;
 
@@ -32,6 +33,10 @@ use super::{AskId, ExtensionId, Ticket};
 
 /// News that wait for the loop.
 const NEWS: usize = 128;
+
+/// Events that wait, above which an extension's own words are dropped: nobody takes any out while
+/// extensions start.
+const CHATTER: usize = 4096;
 
 /// Which requests of extensions reach anybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,10 +135,12 @@ impl Host {
     pub fn take_notices(&mut self) -> Vec<String> {
         let (notices, rest) = std::mem::take(&mut self.out)
             .into_iter()
-            .partition::<Vec<_>, _>(|event| matches!(event, HostEvent::Notice(_)));
+            .partition::<Vec<_>, _>(|event| {
+                matches!(event, HostEvent::Notice(_) | HostEvent::Diagnostic(_))
+            });
         self.out = rest.into();
         let text = |event| match event {
-            HostEvent::Notice(text) => Some(text),
+            HostEvent::Notice(text) | HostEvent::Diagnostic(text) => Some(text),
             _ => None,
         };
         notices.into_iter().filter_map(text).collect()
@@ -310,6 +317,13 @@ impl Host {
     fn notice(&mut self, text: String) {
         if !self.leaving {
             self.out.push_back(HostEvent::Notice(text));
+        }
+    }
+
+    /// Adds what an extension says by itself. What nobody takes out in time is dropped.
+    fn chat(&mut self, event: HostEvent) {
+        if self.out.len() < CHATTER {
+            self.out.push_back(event);
         }
     }
 

@@ -15,11 +15,25 @@ const SHUTDOWN: Duration = Duration::from_millis(500);
 /// How long a killed one is waited for.
 const KILLED: Duration = Duration::from_secs(1);
 
+/// How an extension ended that was told to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Which one.
+    pub id: ExtensionId,
+    /// How long it took; none when it had to be killed.
+    pub after: Option<Duration>,
+    /// Processes that it left running and that were stopped then.
+    pub left_running: usize,
+}
+
 impl Host {
     /// Ends every extension: tells it, waits a moment, kills what is left. Dropping does the same.
-    pub fn shut_down(self) {}
+    /// Gives those that were still running.
+    pub fn shut_down(mut self) -> Vec<Ended> {
+        self.end()
+    }
 
-    fn end(&mut self) {
+    fn end(&mut self) -> Vec<Ended> {
         let now = Instant::now();
         self.leaving = true;
         let asked: Vec<AskId> = self.open.keys().copied().collect();
@@ -28,29 +42,46 @@ impl Host {
         }
         let farewell = wire::notification("shutdown", None);
         let mut left: Vec<Link> = Vec::new();
-        let mut waited: Vec<ExtensionId> = Vec::new();
+        let mut ended: Vec<Ended> = Vec::new();
         for (index, child) in self.children.iter_mut().enumerate() {
             child.post(&farewell, now);
             if let Some(mut link) = child.take_link() {
                 link.close_input();
                 left.push(link);
-                waited.push(ExtensionId(index));
+                ended.push(Ended {
+                    id: ExtensionId(index),
+                    after: None,
+                    left_running: 0,
+                });
             }
         }
-        self.wait_for_exits(&mut waited, now + SHUTDOWN);
-        for link in &left {
-            link.stop(Duration::ZERO);
+        self.wait_for_exits(&mut ended, now, now + SHUTDOWN);
+        if ended.iter().any(|one| one.after.is_none()) {
+            for link in &left {
+                link.stop(Duration::ZERO);
+            }
+            let mut killed: Vec<Ended> = ended
+                .iter()
+                .filter(|one| one.after.is_none())
+                .cloned()
+                .collect();
+            self.wait_for_exits(&mut killed, now, Instant::now() + KILLED);
         }
-        self.wait_for_exits(&mut waited, Instant::now() + KILLED);
+        ended
     }
 
-    fn wait_for_exits(&self, waited: &mut Vec<ExtensionId>, until: Instant) {
-        while !waited.is_empty() {
+    fn wait_for_exits(&self, waited: &mut [Ended], since: Instant, until: Instant) {
+        while waited.iter().any(|one| one.after.is_none()) {
             match self.news.1.recv_deadline(until) {
                 Ok(FromChild {
                     child,
-                    news: News::Exited(_),
-                }) => waited.retain(|one| *one != child),
+                    news: News::Exited(_, left_running),
+                }) => {
+                    for one in waited.iter_mut().filter(|one| one.id == child) {
+                        one.after = Some(since.elapsed());
+                        one.left_running = left_running;
+                    }
+                }
                 Ok(_) => {}
                 Err(_) => return,
             }

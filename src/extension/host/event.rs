@@ -15,6 +15,8 @@ use crate::extension::{AskId, ExtensionId, Ticket};
 pub enum HostEvent {
     /// Something about an extension that a person should know.
     Notice(String),
+    /// A line that an extension wrote to standard error, with whose it is.
+    Diagnostic(String),
     /// An extension has something to say.
     Said {
         /// Its name.

@@ -38,11 +38,12 @@ impl Host {
                 if let Some(link) = child.link() {
                     link.give_stderr_credit();
                 }
-                let file = child.file.clone();
                 let more = (lost > 0).then(|| format!("… and {lost} more lines"));
+                let file = child.file.clone();
                 for line in lines.into_iter().chain(more) {
-                    let text = format!("extension {file}: {}", fields::line(&line, usize::MAX));
-                    self.notice(text);
+                    let line = fields::line(&line, usize::MAX);
+                    let text = format!("extension {file}: {line}");
+                    self.chat(HostEvent::Diagnostic(text));
                 }
             }
             News::Closed(Some(why)) => self.retire(id, &format!("was stopped: {why}"), now),
@@ -56,7 +57,7 @@ impl Host {
                 let how = "closed its standard input and was stopped".to_owned();
                 child.exited.get_or_insert(Exited { how, by });
             }
-            News::Exited(exit) => {
+            News::Exited(exit, _) => {
                 let (how, by) = (exit_text(exit), now + LAST_WORDS);
                 if child.state != State::Gone {
                     child.exited = Some(Exited { how, by });
@@ -92,7 +93,7 @@ impl Host {
                 let text = fields::block(&text, NOTICE).trim_end().to_owned();
                 let extension = child.name().to_owned();
                 if !text.is_empty() {
-                    self.out.push_back(HostEvent::Said { extension, text });
+                    self.chat(HostEvent::Said { extension, text });
                 }
             }
             Message::Request {
@@ -110,7 +111,7 @@ impl Host {
                     "extension {}: a line that is not UTF-8 was skipped",
                     child.file
                 );
-                self.notice(text);
+                self.chat(HostEvent::Notice(text));
             }
             Message::Noise => {}
         }
@@ -178,7 +179,7 @@ impl Host {
             _ => true,
         };
         let request = match () {
-            () if child.open >= MAX_OPEN => Err(format!(
+            () if child.open + child.early.len() >= MAX_OPEN => Err(format!(
                 "{MAX_OPEN} of your requests are unanswered; wait for an answer"
             )),
             () if !served => Err("no ui".into()),

@@ -130,16 +130,18 @@ impl Host {
         }
     }
 
-    fn wait(&mut self) {
+    /// Waits for news or for the next deadline, and acts on it.
+    pub fn wait(&mut self) {
         let news = match self.deadline() {
             Some(at) => self.news.1.recv_deadline(at).ok(),
             // Whatever is waited for has a deadline; this is for what has just been settled.
             None => self.news.1.try_recv().ok(),
         };
         let now = Instant::now();
-        match news {
-            Some(news) => self.on_news(news, now),
-            None => self.on_deadline(now),
+        if let Some(news) = news {
+            self.on_news(news, now);
         }
+        // One that floods does not keep the time of the others from running out.
+        self.on_deadline(now);
     }
 }
