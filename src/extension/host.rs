@@ -1,7 +1,7 @@
 //! All extensions of a process, as one value that the loop owns.
 //!
 //! Nothing here waits. The loop hands in what the threads of the extensions read and what time it
-//! is; what comes of it is taken out with [`Host::next`]. Lines to the extensions go into their
+//! is; what comes of it is taken out with [`Host::next_event`]. Lines to the extensions go into their
 //! queues. Only what `launch` and `ending` hold blocks, before there is a loop and after it, with a
 //! deadline each time.
 
@@ -122,7 +122,7 @@ impl Host {
     }
 
     /// What has come of everything so far, oldest first.
-    pub fn next(&mut self) -> Option<HostEvent> {
+    pub fn next_event(&mut self) -> Option<HostEvent> {
         self.out.pop_front()
     }
 

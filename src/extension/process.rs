@@ -185,10 +185,10 @@ impl Link {
         if let Some(bell) = &self.bell {
             let _ = bell.try_send(());
         }
-        match size {
-            0..=QUEUE_MARK => Posted::Fine,
-            0..=QUEUE_LIMIT => Posted::Over,
-            _ => Posted::Lost,
+        match () {
+            () if size > QUEUE_LIMIT => Posted::Lost,
+            () if size > QUEUE_MARK => Posted::Over,
+            () => Posted::Fine,
         }
     }
 
@@ -261,9 +261,9 @@ impl Teller {
                 self.watch(Direction::FromExtension, line);
                 messages.push(wire::parse(line));
             });
-            if !messages.is_empty()
-                && !(self.wait_for_credit() && self.tell(News::Messages(messages)))
-            {
+            let passed_on = messages.is_empty()
+                || self.wait_for_credit() && self.tell(News::Messages(messages));
+            if !passed_on {
                 return;
             }
             match read {
