@@ -1,0 +1,4 @@
+//! Extensions: the examples, and what e does with them.
+
+mod bridge;
+mod examples;
