@@ -1,4 +1,28 @@
-//! Extensions: the examples, and what e does with them.
+//! Extensions: the examples, and what e does with programs that add to it.
 
 mod bridge;
+mod discovery;
 mod examples;
+
+use serde_json::{Value, json};
+
+use crate::support::{Actor, Place};
+
+/// An extension that has this hook.
+fn hooked(place: &Place, file: &str, hook: &str) -> Actor {
+    Actor::new(place, file, json!({"name": file, "hooks": [hook]}))
+}
+
+/// An extension with one tool, which may be called with anything.
+fn tooled(place: &Place, file: &str, tool: &str) -> Actor {
+    Actor::new(
+        place,
+        file,
+        json!({"name": file, "tools": [{"name": tool}]}),
+    )
+}
+
+/// The content of the one message in `value` that a tool result has.
+fn content(value: &Value) -> &str {
+    value["content"].as_str().expect("a content")
+}
