@@ -1,12 +1,23 @@
 //! Extensions: the examples, and what e does with programs that add to it.
 
+mod asks;
 mod bridge;
+mod commands;
 mod discovery;
+mod events;
 mod examples;
+mod flags;
+mod hooks;
+mod session;
+mod startup;
+mod tools;
 
 use serde_json::{Value, json};
 
 use crate::support::{Actor, Place};
+
+/// How much longer things may take than what is promised: machines that run tests are busy.
+const SLOW: u128 = 5;
 
 /// An extension that has this hook.
 fn hooked(place: &Place, file: &str, hook: &str) -> Actor {

@@ -10,7 +10,7 @@ pub mod schema;
 pub mod strict;
 pub mod wait;
 
-pub use extension::Actor;
+pub use extension::{Actor, Played};
 pub use place::{Place, Run, Running};
 pub use program::has;
 pub use provider::{Cut, Provider, Step, answer, call, call_raw, fails, say};
