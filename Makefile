@@ -73,6 +73,8 @@ install: $(bin) completions
 	$(INSTALL) -Dm644 $(scripts)/_e $(DESTDIR)$(zshdir)/_e
 	$(INSTALL) -Dm644 $(scripts)/e.fish $(DESTDIR)$(fishdir)/e.fish
 	for file in README.md CHANGELOG.md LICENSE; do $(INSTALL) -Dm644 $$file $(DESTDIR)$(docdir)/$$file; done
+	$(INSTALL) -d $(DESTDIR)$(docdir)/examples
+	cp docs/guides/extend/examples/* $(DESTDIR)$(docdir)/examples
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/e $(DESTDIR)$(bashdir)/e $(DESTDIR)$(zshdir)/_e $(DESTDIR)$(fishdir)/e.fish

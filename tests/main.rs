@@ -12,3 +12,4 @@ mod schemas;
 mod sessions;
 mod support;
 mod tools;
+mod tui;

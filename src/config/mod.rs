@@ -5,11 +5,16 @@
 //! changes a byte on disk.
 
 pub mod build;
+pub mod chord;
+pub mod history;
 pub mod home;
+pub mod keybindings;
+pub mod layout;
 pub mod settings;
 pub mod store;
 pub mod trust;
 
+pub use chord::Chord;
 pub use home::Home;
 pub use settings::Settings;
 pub use store::{AUTH, SETTINGS, Status, Store, TRUST};

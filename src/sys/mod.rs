@@ -12,6 +12,7 @@ pub mod process;
 mod procfs;
 pub mod signal;
 pub mod stage;
+pub mod tty;
 
 pub use cancel::{CancelToken, Canceller};
 pub use env::Env;

@@ -153,7 +153,7 @@ pub fn settings() -> String {
     section(&mut page, "KEYS");
     for key in KEYS {
         let kind = match key.kind {
-            Kind::Text(_) => "text".into(),
+            Kind::Text(_) | Kind::Blankable(_) => "text".into(),
             Kind::Names(_) => "a list of texts".into(),
             Kind::Number {
                 min, max, default, ..
