@@ -177,7 +177,9 @@ impl Extensions {
     pub fn next(&mut self) -> Option<Vec<Happening>> {
         let event = self.host.next()?;
         Some(match event {
-            HostEvent::Notice(text) => vec![Happening::Output(Output::Notice(text))],
+            HostEvent::Notice(text) | HostEvent::Diagnostic(text) => {
+                vec![Happening::Output(Output::Notice(text))]
+            }
             HostEvent::Said { extension, text } => {
                 vec![Happening::Output(Output::Said { extension, text })]
             }

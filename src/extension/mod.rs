@@ -18,14 +18,14 @@ mod registry;
 pub mod request;
 mod startup;
 pub mod ui;
-mod wire;
+pub mod wire;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use child::State;
 pub use hooks::{Entry, Hook, TurnMessage, Verdict};
-pub use host::{Asked, Failure, Host, HostEvent, Launch, Serves};
+pub use host::{Asked, Ended, Failure, Host, HostEvent, Launch, Serves};
 pub use manifest::{EventName, HookKind};
 pub use process::{Direction, FromChild};
 pub use registry::{ExtensionId, Owned, Registry, Reserved};

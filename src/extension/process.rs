@@ -57,8 +57,8 @@ pub(super) enum News {
     Closed(Option<&'static str>),
     /// Its standard input was closed by it.
     Deaf,
-    /// The process is gone.
-    Exited(Exit),
+    /// The process is gone. With how many it left running, its own group included.
+    Exited(Exit, usize),
 }
 
 /// Which way a line went, for a [`Tap`].
@@ -358,11 +358,12 @@ impl Writer {
             }
         };
         drop(stdin);
-        if let Some(exit) = exit {
-            teller.tell(News::Exited(exit));
-        }
         // What left its group is found by the mark in its environment.
-        if process::strays(&owner) > 0 {
+        let strays = process::strays(&owner);
+        if let Some(exit) = exit {
+            teller.tell(News::Exited(exit, exit.stopped + strays));
+        }
+        if strays > 0 {
             process::end_owned(&owner, GRACE);
         }
     }
