@@ -28,6 +28,7 @@ use crate::print;
 use crate::provider::{self, Catalog};
 use crate::rpc;
 use crate::sys::{Env, clock, memory, signal};
+use crate::tui;
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
 pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
@@ -58,6 +59,14 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             }
             Err(error) => print::report(&error, options.json),
         },
+        Invocation::Tui { options, trust } => {
+            let home = home();
+            let ran = working_directory().and_then(|cwd| {
+                let process = process(home, env, &cwd, trust, &extensions);
+                tui::run(options, process, cwd, extensions)
+            });
+            ran.unwrap_or_else(|error| fail(&error, false))
+        }
         Invocation::Rpc { options, trust } => match working_directory() {
             Ok(cwd) => {
                 let process = process(home(), env, &cwd, trust, &extensions);

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::flags::{CommandId, FLAGS, FlagId};
 use super::parse::{ParseFailure, is_given, named_command};
+use crate::config::chord::Chord;
 use crate::config::{Home, Settings};
 use crate::error::{Error, Result, io_text};
 use crate::extension::{
@@ -107,7 +108,11 @@ pub fn launch(env: &Env, cwd: &Path, serves: Serves, tap: Option<Tap>) -> Host {
     host.wait_until_ready(&Reserved {
         commands: SLASH_COMMANDS,
         options: &options,
-        chord: |chord| Ok(chord.to_owned()),
+        chord: |text| {
+            Chord::parse_shortcut(text)
+                .map(|chord| chord.to_string())
+                .map_err(|error| error.to_string())
+        },
     });
     host
 }

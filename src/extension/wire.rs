@@ -138,12 +138,18 @@ fn present<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Option<&'a RawV
     <&RawValue>::deserialize(from).map(Some)
 }
 
+/// Reads an object alone: a derived form would also take its fields as a list.
+fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    text.trim_start().starts_with('{').then_some(())?;
+    serde_json::from_str(text).ok()
+}
+
 fn recognise(line: &str) -> Option<Message> {
-    let head: Head<'_> = serde_json::from_str(line).ok()?;
+    let head: Head<'_> = object(line)?;
     let params = head.params.map_or("null", RawValue::get);
     match head.method.as_deref() {
         Some("tool.update") => {
-            let update: Update<'_> = serde_json::from_str(params).ok()?;
+            let update: Update<'_> = object(params)?;
             let stream = match update.stream.as_deref() {
                 Some("stdout") | None => Output::Stdout,
                 Some("stderr") => Output::Stderr,
@@ -156,7 +162,7 @@ fn recognise(line: &str) -> Option<Message> {
             })
         }
         Some("notify") => {
-            let notify: Notify<'_> = serde_json::from_str(params).ok()?;
+            let notify: Notify<'_> = object(params)?;
             Some(Message::Notify(notify.message.into_owned()))
         }
         Some(method) => Some(Message::Request {

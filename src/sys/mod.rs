@@ -13,6 +13,7 @@ pub mod process;
 mod procfs;
 pub mod signal;
 pub mod stage;
+pub mod tty;
 
 pub use cancel::{CancelToken, Canceller};
 pub use env::Env;

@@ -4,11 +4,15 @@
 
 mod clip;
 mod diff;
+mod fuzzy;
 pub mod json;
 mod sanitize;
 mod width;
+mod wrap;
 
 pub use clip::{clip_bytes, clip_chars, clip_start, floor_char};
 pub use diff::diff_rows;
+pub use fuzzy::{Filter, Match, fuzzy};
 pub use sanitize::{one_line, sanitize};
 pub use width::{clip_columns, width};
+pub use wrap::{expand_tabs, wrap, wrap_hard, wrap_prose};

@@ -114,7 +114,7 @@ fn limits_stop_a_turn_like_an_interrupt() {
     };
     table.check(
         SessionEvent::Prompt(TURN, prompt, seconds),
-        "turn_start, timer Budget, prepare",
+        "timer Budget, turn_start, prepare",
     );
     table.prepared("silence on, ask");
     table.check(

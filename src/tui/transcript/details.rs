@@ -1,0 +1,108 @@
+//! What calls came back with, for the reader: the newest, within bounds.
+
+use std::collections::{HashMap, VecDeque};
+
+/// Results that are kept.
+const MAX_RESULTS: usize = 50;
+/// Their bytes together.
+const MAX_BYTES: usize = 4 << 20;
+
+/// Names a call in a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CallKey(pub u64);
+
+/// Clean texts by call.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    texts: HashMap<CallKey, Box<str>>,
+    order: VecDeque<CallKey>,
+    bytes: usize,
+}
+
+impl Details {
+    /// Keeps a text, dropping the oldest ones when there are too many.
+    pub fn keep(&mut self, key: CallKey, text: String) {
+        self.bytes += text.len();
+        self.order.push_back(key);
+        self.texts.insert(key, text.into());
+        while self.order.len() > MAX_RESULTS || self.bytes > MAX_BYTES {
+            let Some(oldest) = self.order.pop_front() else {
+                break;
+            };
+            let dropped = self.texts.remove(&oldest).map_or(0, |text| text.len());
+            self.bytes -= dropped;
+        }
+    }
+
+    /// The text of a call, unless it was dropped.
+    pub fn get(&self, key: CallKey) -> Option<&str> {
+        self.texts.get(&key).map(|text| &**text)
+    }
+}
+
+/// The end of an output that goes on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tail {
+    text: String,
+    /// The beginning was dropped.
+    pub lost: bool,
+}
+
+/// Bytes of live output that are kept for one call.
+const MAX_TAIL: usize = 64 * 1024;
+
+impl Tail {
+    /// Adds clean text.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        // Cut by halves, so that each byte is moved about once.
+        if self.text.len() > 2 * MAX_TAIL {
+            let from = crate::text::floor_char(&self.text, self.text.len() - MAX_TAIL);
+            let line = self.text[from..]
+                .find('\n')
+                .map_or(from, |at| from + at + 1);
+            self.text.drain(..line);
+            self.lost = true;
+        }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        self.text.trim_end_matches('\n')
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_details_stay() {
+        let mut details = Details::default();
+        for key in 0..60 {
+            details.keep(CallKey(key), key.to_string());
+        }
+        assert!(details.get(CallKey(9)).is_none());
+        assert_eq!(details.get(CallKey(10)), Some("10"));
+        details.keep(CallKey(60), "x".repeat(MAX_BYTES));
+        assert!(details.get(CallKey(59)).is_none() && details.get(CallKey(60)).is_some());
+        details.keep(CallKey(61), "x".repeat(MAX_BYTES + 1));
+        assert!(details.get(CallKey(61)).is_none() && details.bytes == 0);
+    }
+
+    #[test]
+    fn an_output_keeps_its_end() {
+        let mut tail = Tail::default();
+        for line in 0..100_000 {
+            tail.push(&format!("line {line}\n"));
+            assert!(tail.text.len() <= 2 * MAX_TAIL);
+        }
+        assert!(tail.lost && tail.text().ends_with("\nline 99999"));
+        assert!(tail.text().starts_with("line "));
+    }
+}
