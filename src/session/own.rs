@@ -64,38 +64,64 @@ fn body(text: &[u8]) -> Option<Message> {
 
 /// Reads a string behind its opening quote, and returns what follows the closing one.
 fn string(text: &[u8]) -> Option<(String, &[u8])> {
-    let mut string = Vec::with_capacity(text.len());
-    let mut rest = text;
+    // No escape is shorter than what it stands for, so `to` never overtakes `from`.
+    let mut string = vec![0; text.len()];
+    let (mut from, mut to) = (0, 0);
     loop {
-        let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-        let end = rest.iter().position(special)?;
-        string.extend_from_slice(&rest[..end]);
-        let escape = match rest[end] {
+        while let Some(eight) = text.get(from..from + 8) {
+            string[to..to + 8].copy_from_slice(eight);
+            let plain = plain_bytes(eight.try_into().ok()?);
+            from += plain;
+            to += plain;
+            if plain < 8 {
+                break;
+            }
+        }
+        let byte = *text.get(from)?;
+        from += 1;
+        string[to] = match byte {
             b'"' => {
+                string.truncate(to);
                 string.shrink_to_fit();
-                return Some((String::from_utf8(string).ok()?, &rest[end + 1..]));
+                return Some((String::from_utf8(string).ok()?, &text[from..]));
             }
-            b'\\' => *rest.get(end + 1)?,
+            b'\\' => {
+                let escape = *text.get(from)?;
+                from += 1;
+                match escape {
+                    b'n' => b'\n',
+                    b't' => b'\t',
+                    b'r' => b'\r',
+                    b'"' | b'\\' | b'/' => escape,
+                    b'b' => 8,
+                    b'f' => 12,
+                    b'u' => {
+                        let code = text.get(from..from + 4)?;
+                        from += 4;
+                        // What is not ASCII is not written like this.
+                        hex(code).filter(u8::is_ascii)?
+                    }
+                    _ => return None,
+                }
+            }
             // A bare control character is no JSON.
-            _ => return None,
+            0..0x20 => return None,
+            plain => plain,
         };
-        rest = &rest[end + 2..];
-        string.push(match escape {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'"' | b'\\' | b'/' => escape,
-            b'b' => 8,
-            b'f' => 12,
-            b'u' => {
-                let (code, after) = rest.split_at_checked(4)?;
-                rest = after;
-                // What is not ASCII is not written like this.
-                hex(code).filter(u8::is_ascii)?
-            }
-            _ => return None,
-        });
+        to += 1;
     }
+}
+
+/// How many bytes stand for themselves in a JSON string, before the first that does not.
+fn plain_bytes(eight: [u8; 8]) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let word = u64::from_le_bytes(eight);
+    // The high bit of each byte below a limit; a borrow can spoil only bytes behind the first.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
+    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let special = below(word, 0x20) | equal(b'"') | equal(b'\\');
+    special.trailing_zeros() as usize / 8
 }
 
 /// Four hexadecimal digits below 256.
