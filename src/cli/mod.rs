@@ -27,11 +27,12 @@ use crate::extension::Host;
 use crate::print;
 use crate::provider::{self, Catalog};
 use crate::rpc;
-use crate::sys::{Env, clock, signal};
+use crate::sys::{Env, clock, memory, signal};
 use crate::tui;
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
 pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
+    memory::give_back_large_blocks();
     signal::ignore_file_size_limit();
     let report = |failure: ParseFailure| match failure.print {
         true => print::report(&failure.error, failure.json),

@@ -1,4 +1,5 @@
-//! What e keeps in its home between runs: settings, trust, and how both are read and written.
+//! What e keeps in its home between runs: settings, keys, layout, trust, earlier prompts, and how
+//! they are read and written.
 //!
 //! Everything here takes an explicit [`Home`], so that two homes can live in one process. A file
 //! that cannot be read costs that file: the caller gets defaults and a warning, and no read ever

@@ -162,11 +162,12 @@ impl Buffer {
         }
     }
 
-    /// Puts a marker in the place of the selection, or at the caret. Without a label there is none.
+    /// Puts a marker in the place of the selection, or at the caret. Without a label it is what it
+    /// stands for.
     pub fn insert_mark(&mut self, label: &str, mark: Mark) {
         let label = one_line(label, None);
         if label.is_empty() {
-            return;
+            return self.insert(mark.text());
         }
         self.insert(&label);
         let range = self.caret - label.len()..self.caret;
@@ -272,7 +273,8 @@ impl Buffer {
         };
         let goal = self.goal.unwrap_or_else(|| self.column(self.caret));
         let place = self.place_at(next, goal);
-        self.go(self.settle(place, Way::Back), extend);
+        // Onward over a marker of several rows, or the caret would stay where it is.
+        self.go(self.settle(place, way), extend);
         self.goal = Some(goal);
         true
     }

@@ -41,10 +41,14 @@ pub struct Draft {
 impl Draft {
     /// A draft of a text, the caret at its end.
     pub fn of(text: &str) -> Self {
-        let mut buffer = Buffer::new(true);
-        buffer.insert(text);
+        let mut draft = Self::empty(true);
+        draft.buffer.insert(text);
+        draft
+    }
+
+    fn empty(has_commands: bool) -> Self {
         Self {
-            buffer,
+            buffer: Buffer::new(has_commands),
             images: Vec::new(),
         }
     }
@@ -212,7 +216,8 @@ impl Composer {
         if self.field.is_none() {
             self.history.leave();
         }
-        self.swap(Draft::of(""))
+        let has_commands = self.field.is_none();
+        self.swap(Draft::empty(has_commands))
     }
 
     /// Empties the composer without sending. The text can be had back from history.
@@ -231,10 +236,7 @@ impl Composer {
     /// Opens a field in the place of the draft, which waits. A secret is masked. History does
     /// not belong to a field.
     pub fn open_field(&mut self, text: &str, is_secret: bool) {
-        let mut field = Draft {
-            buffer: Buffer::new(false),
-            images: Vec::new(),
-        };
+        let mut field = Draft::empty(false);
         field.buffer.insert(text);
         let draft = self.swap(field);
         let draft = self.field.take().map_or(draft, |field| field.draft);
@@ -272,47 +274,52 @@ impl Composer {
     }
 
     fn act(&mut self, action: Action, extend: bool) -> Handled {
+        let is_secret = self.is_secret();
+        let is_at_start = self.draft.buffer.caret() == 0 && self.draft.buffer.selection().is_none();
         match action {
             Action::Up => return self.go_row(Way::Back, extend),
             Action::Down => return self.go_row(Way::Forward, extend),
-            _ => {}
-        }
-        let is_recalled = self.is_recalled;
-        let buffer = self.touched();
-        let end = buffer.text().len();
-        match action {
-            Action::Enter => {
-                if !ends_with_backslash(buffer) {
-                    self.is_recalled = is_recalled;
-                    return Handled::Submit;
-                }
-                buffer.replace(buffer.caret() - 1..buffer.caret(), "\n");
+            // A secret is one line, and a backslash is a part of it.
+            Action::Enter if is_secret => return Handled::Submit,
+            Action::Newline if is_secret => return Handled::Ignored,
+            Action::Enter if ends_with_backslash(&self.draft.buffer) => {
+                let caret = self.draft.buffer.caret();
+                self.replace(caret - 1..caret, "\n");
             }
-            Action::Newline => buffer.insert("\n"),
-            Action::Backspace => {
-                if buffer.caret() == 0 && buffer.selection().is_none() {
-                    self.draft.images.pop();
-                } else {
-                    buffer.delete(Way::Back);
-                }
+            Action::Enter => return Handled::Submit,
+            Action::Newline => self.touched().insert("\n"),
+            Action::Backspace if is_at_start => {
+                self.draft.images.pop();
             }
-            Action::Delete => buffer.delete(Way::Forward),
-            Action::KillWord => buffer.kill(buffer.word(Way::Back)),
-            Action::KillToStart => buffer.kill(0),
-            Action::KillToEnd => buffer.kill(end),
-            Action::Left => go(buffer, Way::Back, extend, |buffer| buffer.step(Way::Back)),
-            Action::Right => go(buffer, Way::Forward, extend, |buffer| {
-                buffer.step(Way::Forward)
-            }),
-            Action::WordLeft => go(buffer, Way::Back, extend, |buffer| buffer.word(Way::Back)),
-            Action::WordRight => go(buffer, Way::Forward, extend, |buffer| {
-                buffer.word(Way::Forward)
-            }),
-            Action::Home => go(buffer, Way::Back, extend, |_| 0),
-            Action::End => go(buffer, Way::Forward, extend, |buffer| buffer.text().len()),
-            Action::Up | Action::Down => {}
+            Action::Backspace => self.touched().delete(Way::Back),
+            Action::Delete => self.touched().delete(Way::Forward),
+            Action::KillWord => self.kill(|buffer| buffer.word(Way::Back)),
+            Action::KillToStart => self.kill(|_| 0),
+            Action::KillToEnd => self.kill(|buffer| buffer.text().len()),
+            Action::Left => self.go(Way::Back, extend, |buffer| buffer.step(Way::Back)),
+            Action::Right => self.go(Way::Forward, extend, |buffer| buffer.step(Way::Forward)),
+            Action::WordLeft => self.go(Way::Back, extend, |buffer| buffer.word(Way::Back)),
+            Action::WordRight => self.go(Way::Forward, extend, |buffer| buffer.word(Way::Forward)),
+            Action::Home => self.go(Way::Back, extend, |_| 0),
+            Action::End => self.go(Way::Forward, extend, |buffer| buffer.text().len()),
         }
         Handled::Changed
+    }
+
+    /// Deletes the selection, else from the caret to a place.
+    fn kill(&mut self, place: impl Fn(&Buffer) -> usize) {
+        let buffer = self.touched();
+        buffer.kill(place(buffer));
+    }
+
+    /// Moves to a place; to the edge of a selection, if there is one and it is not to be extended.
+    fn go(&mut self, way: Way, extend: bool, place: impl Fn(&Buffer) -> usize) {
+        let buffer = self.touched();
+        let place = match buffer.selection() {
+            Some(range) if !extend => edge(&range, way),
+            _ => place(buffer),
+        };
+        buffer.go(place, extend);
     }
 
     /// Moves by a row, and past the edge through history. A prompt that history just brought is
@@ -323,7 +330,8 @@ impl Composer {
             buffer.go(edge(&range, way), false);
             return Handled::Changed;
         }
-        if !(self.is_recalled && !extend) && buffer.go_row(way, extend) {
+        let walks = self.is_recalled && !extend;
+        if !walks && buffer.go_row(way, extend) {
             self.is_recalled = false;
             return Handled::Changed;
         }
@@ -343,15 +351,6 @@ impl Composer {
         self.is_recalled = true;
         Handled::Changed
     }
-}
-
-/// A motion: to the edge of a selection, if there is one and it is not to be extended.
-fn go(buffer: &mut Buffer, way: Way, extend: bool, place: impl Fn(&Buffer) -> usize) {
-    let place = match buffer.selection() {
-        Some(range) if !extend => edge(&range, way),
-        _ => place(buffer),
-    };
-    buffer.go(place, extend);
 }
 
 fn edge(range: &Range<usize>, way: Way) -> usize {

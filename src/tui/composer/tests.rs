@@ -284,6 +284,19 @@ fn markers_go_whole() {
     let mut composer = with_marker("a|b");
     composer.replace(3..4, "x");
     assert_eq!(content(&composer), "ax|b");
+    // One that takes several rows is crossed as one.
+    let mut composer = with_marker("\n|\n");
+    composer.draft.buffer.set_columns(5);
+    for (keys, expected) in [
+        ("<home>", "|\n[1:6c 3 lines]\n"),
+        ("<down>", "\n|[1:6c 3 lines]\n"),
+        ("<down>", "\n[1:6c 3 lines]|\n"),
+        ("<down>", "\n[1:6c 3 lines]\n|"),
+        ("<up>", "\n|[1:6c 3 lines]\n"),
+    ] {
+        type_keys(&mut composer, keys);
+        assert_eq!(content(&composer), expected, "{keys:?}");
+    }
     // The highest number counts, and retyping a label brings nothing back.
     let mut composer = with_marker("|");
     composer.paste("second", style).unwrap();
@@ -311,6 +324,7 @@ fn pastes_below_the_limit_are_text() {
     assert_eq!(paste("日本語", 2, "[{id}]"), "a[1]|c");
     assert_eq!(paste("日本語", 0, "[{id}]"), "a日本語|c");
     assert_eq!(paste("日本語", 2, " "), "a日本語|c");
+    assert_eq!(paste("日本語", 2, "{nothing}"), "a日本語|c");
     let mut composer = composer("|");
     let huge = "x".repeat(MAX_DRAFT / 2 + 1);
     assert!(composer.paste(&huge, PasteStyle::default()).is_ok());
@@ -353,13 +367,17 @@ fn fields_stand_in_for_the_draft() {
         )
         .unwrap();
     assert_eq!(type_keys(&mut composer, "<up>"), Handled::Ignored);
-    type_keys(&mut composer, "!");
+    assert_eq!(type_keys(&mut composer, "<c-j>"), Handled::Ignored);
+    assert_eq!(type_keys(&mut composer, "\\<enter>"), Handled::Submit);
     assert_eq!(text(&composer.view(20, 5)), ["┃ •••••"]);
     assert_eq!(composer.attachments(), None);
     // Another question replaces the field, not the draft.
     composer.open_field("!pre", false);
     assert_eq!(text(&composer.view(20, 5)), ["┃ !pre"]);
-    assert_eq!(composer.close_field().as_deref(), Some("!pre"));
+    composer.clear();
+    type_keys(&mut composer, "!");
+    assert_eq!(text(&composer.view(20, 5)), ["┃ !"]);
+    assert_eq!(composer.close_field().as_deref(), Some("!"));
     assert_eq!(
         (content(&composer).as_str(), composer.close_field()),
         ("dra|ft", None)
@@ -380,37 +398,31 @@ fn text(view: &View) -> Vec<String> {
 
 #[test]
 fn rows_have_rails_and_the_caret_its_place() {
-    let cases: &[(&str, usize, &[&str], (usize, usize))] = &[
-        ("|", 20, &["┃ "], (0, 2)),
-        ("one two three|", 13, &["┃ one two ", "┃ three"], (1, 7)),
-        ("one two |three", 13, &["┃ one two ", "┃ three"], (1, 2)),
-        ("aaaaaaaaaa|", 13, &["┃ aaaaaaaaaa"], (0, 12)),
-        ("aaaaaaaaaa    |b", 13, &["┃ aaaaaaaaaa", "┃ b"], (1, 2)),
-        ("aaaaaaaaaa   | b", 13, &["┃ aaaaaaaaaa", "┃ b"], (0, 12)),
-        ("aaaaaaaaaaa|", 13, &["┃ aaaaaaaaaa", "┃ a"], (1, 3)),
-        ("a\n\n|", 13, &["┃ a", "┃ ", "┃ "], (2, 2)),
-        ("日本語日本語|", 13, &["┃ 日本語日本", "┃ 語"], (1, 4)),
-        (
-            "a\tb\x1b\u{202e}c|",
-            20,
-            &["┃ a b\u{fffd}\u{fffd}c"],
-            (0, 8),
-        ),
-        ("!|ls", 20, &["! ls"], (0, 2)),
-        ("! l|s", 20, &["! ls"], (0, 3)),
-        ("!| ls", 20, &["! ls"], (0, 1)),
-        ("|! ls", 20, &["! ls"], (0, 0)),
-        ("! 0123456789|a", 13, &["! 0123456789", "┃ a"], (1, 2)),
-        (" !|", 20, &["┃  !"], (0, 4)),
-        ("ab|", 0, &["┃ a", "┃ b"], (1, 0)),
-        ("日|", 2, &["┃ 日"], (0, 1)),
+    let cases: &[(&str, usize, &str, (usize, usize))] = &[
+        ("|", 20, "┃ ", (0, 2)),
+        ("one two three|", 13, "┃ one two \n┃ three", (1, 7)),
+        ("one two |three", 13, "┃ one two \n┃ three", (1, 2)),
+        ("aaaaaaaaaa|", 13, "┃ aaaaaaaaaa", (0, 12)),
+        ("aaaaaaaaaa    |b", 13, "┃ aaaaaaaaaa\n┃ b", (1, 2)),
+        ("aaaaaaaaaa   | b", 13, "┃ aaaaaaaaaa\n┃ b", (0, 12)),
+        ("aaaaaaaaaaa|", 13, "┃ aaaaaaaaaa\n┃ a", (1, 3)),
+        ("a\n\n|", 13, "┃ a\n┃ \n┃ ", (2, 2)),
+        ("日本語日本語|", 13, "┃ 日本語日本\n┃ 語", (1, 4)),
+        ("a\tb\x1b\u{202e}c|", 20, "┃ a b\u{fffd}\u{fffd}c", (0, 8)),
+        ("!|ls", 20, "! ls", (0, 2)),
+        ("! l|s", 20, "! ls", (0, 3)),
+        ("!| ls", 20, "! ls", (0, 1)),
+        ("|! ls", 20, "! ls", (0, 0)),
+        ("! 0123456789|a", 13, "! 0123456789\n┃ a", (1, 2)),
+        (" !|", 20, "┃  !", (0, 4)),
+        ("ab|", 0, "┃ a\n┃ b", (1, 0)),
+        ("日|", 2, "┃ 日", (0, 1)),
     ];
     for (before, width, rows, caret) in cases {
         let view = composer(before).view(*width, 10);
-        let rows: Vec<String> = rows.iter().map(|row| row.to_string()).collect();
         assert_eq!(
-            (text(&view), view.caret),
-            (rows, *caret),
+            (text(&view).join("\n").as_str(), view.caret),
+            (*rows, *caret),
             "{before:?} at {width}"
         );
     }

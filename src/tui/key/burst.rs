@@ -1,7 +1,7 @@
 //! Tells a paste from typing in a terminal without bracketed paste.
 //!
 //! Nobody types text, Enter and more text within one read. What arrives like that is one paste, and
-//! its line ends submit nothing. An Enter at the end of such a read is held until it is quiet: it is
+//! its line ends submit nothing. An Enter behind a burst of text is held until it is quiet: it is
 //! Enter when nothing follows, and a line end when more text does.
 
 use super::{InputEvent, Key, KeyPress};
@@ -40,7 +40,10 @@ impl Burst {
                 Some(_) => run.push(event),
                 None => {
                     self.end_run(std::mem::take(&mut run), &mut passed);
-                    passed.extend(self.quiet());
+                    // What the terminal says by itself interrupts no paste.
+                    if matches!(event, InputEvent::Key(_) | InputEvent::Mouse(_)) {
+                        passed.extend(self.quiet());
+                    }
                     passed.push(event);
                 }
             }
@@ -51,7 +54,7 @@ impl Burst {
 
     /// Whether [`Burst::quiet`] is to be called when nothing arrives for a moment.
     pub fn waits(&self) -> bool {
-        self.is_warm || self.held > 0
+        self.is_warm
     }
 
     /// Nothing followed: Enters that were held are keys.
@@ -64,33 +67,28 @@ impl Burst {
     fn end_run(&mut self, run: Vec<InputEvent>, passed: &mut Vec<InputEvent>) {
         let enters = run.iter().rev().take_while(|event| is_enter(event)).count();
         let (text, end) = run.split_at(run.len() - enters);
-        let after_text = self.is_warm || self.held > 0 || !text.is_empty();
-        if text.is_empty() {
-            // Enters alone, which are keys unless a burst is going on.
-            match after_text {
-                true => self.held += end.len(),
-                false => passed.extend(run),
+        if !text.is_empty() {
+            let leading = text.iter().take_while(|event| is_enter(event)).count();
+            let is_broken = text[leading..].iter().any(is_enter);
+            let goes_on = self.held > 0 || self.is_warm && text.iter().any(is_blank);
+            let is_paste = is_broken || goes_on || text.len() >= PASTE;
+            if is_paste {
+                let held = "\r".repeat(std::mem::take(&mut self.held));
+                let pieces = text.iter().filter_map(piece_of);
+                let whole = std::iter::once(held).chain(pieces).collect();
+                passed.push(InputEvent::Paste(whole));
+            } else {
+                passed.extend_from_slice(text);
             }
-            return;
+            let has_paste = text
+                .iter()
+                .any(|event| matches!(event, InputEvent::Paste(_)));
+            self.is_warm |= is_paste || has_paste || text.len() >= MANY;
         }
-        let first_text = text.iter().position(|event| !is_enter(event)).unwrap_or(0);
-        let is_broken = text[first_text..].iter().any(is_enter);
-        let has_gaps = text
-            .iter()
-            .any(|event| matches!(event, InputEvent::Key(ENTER | TAB | LINE_FEED)));
-        let is_paste =
-            self.held > 0 || is_broken || text.len() >= PASTE || self.is_warm && has_gaps;
-        if is_paste {
-            let held = "\r".repeat(std::mem::take(&mut self.held));
-            let pieces = text.iter().filter_map(piece_of);
-            passed.push(InputEvent::Paste(
-                std::iter::once(held).chain(pieces).collect(),
-            ));
-        } else {
-            passed.extend_from_slice(text);
+        match self.is_warm {
+            true => self.held += end.len(),
+            false => passed.extend_from_slice(end),
         }
-        self.is_warm |= is_paste || text.len() >= MANY;
-        self.held = end.len();
     }
 }
 
@@ -108,4 +106,9 @@ fn piece_of(event: &InputEvent) -> Option<String> {
 
 fn is_enter(event: &InputEvent) -> bool {
     *event == InputEvent::Key(ENTER)
+}
+
+/// Whether it is a key that means something else than the blank it would be in a paste.
+fn is_blank(event: &InputEvent) -> bool {
+    matches!(event, InputEvent::Key(ENTER | TAB | LINE_FEED))
 }

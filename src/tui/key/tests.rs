@@ -333,15 +333,18 @@ fn burst(reads: &[Option<&str>]) -> String {
 fn a_paste_without_brackets_submits_nothing() {
     let cases: &[(&[Option<&str>], &str)] = &[
         (&[Some("a"), Some("\r")], "a enter"),
-        (&[Some("ab\r")], "a b"),
+        (&[Some("ab\r"), Some("c\r")], "a b enter c enter"),
+        (&[Some("abcdefgh\r")], "a b c d e f g h"),
         (&[Some("ab\r"), None], "a b enter"),
-        (&[Some("ab\r"), Some("c\r"), None], "a b \"\\rc\" enter"),
         (&[Some("a\rb")], "\"a\\rb\""),
         (&[Some("a\r\nb\r\n")], "\"a\\r\\nb\\r\\n\""),
         (&[Some("a\r\n")], "\"a\\r\\n\""),
         (&[Some("\ra")], "enter a"),
         (&[Some("\x1b[A\r")], "up enter"),
-        (&[Some("ab\r"), Some("\x1b[A")], "a b enter up"),
+        (
+            &[Some("abcdefgh\r"), Some("\x1b[A")],
+            "a b c d e f g h enter up",
+        ),
         (
             &[Some("abcdefgh"), Some("\r"), Some("i"), None],
             "a b c d e f g h \"\\ri\"",
@@ -361,6 +364,10 @@ fn a_paste_without_brackets_submits_nothing() {
         (
             &[Some("\x1b[200~a\x1b[201~b\r\x1b[201~"), None],
             "\"ab\\r\"",
+        ),
+        (
+            &[Some("abcdefgh\r"), Some("\x1b[I"), Some("i"), None],
+            "a b c d e f g h Focus(true) \"\\ri\"",
         ),
         (&[Some("\n")], "ctrl+j"),
         (&[Some("\t")], "tab"),
