@@ -83,7 +83,11 @@ impl App {
             }
             Answer::Hooked(verdict) => self.input_hooked(request, *verdict, now),
             Answer::Called(result) => self.called(request, result, now),
-            Answer::Done | Answer::Info(_) | Answer::Messages(_) | Answer::Forked(_) => Vec::new(),
+            Answer::Done
+            | Answer::Stopped(_)
+            | Answer::Info(_)
+            | Answer::Messages(_)
+            | Answer::Forked(_) => Vec::new(),
         }
     }
 }
