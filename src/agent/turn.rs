@@ -171,6 +171,10 @@ impl Turn {
             | SessionEvent::Steer(..)
             | SessionEvent::Compact(..)
             | SessionEvent::Configure(..)
+            | SessionEvent::Rename(..)
+            | SessionEvent::Rewind(..)
+            | SessionEvent::Undo(..)
+            | SessionEvent::Undone(..)
             | SessionEvent::Query(..)
             | SessionEvent::Asked(..) => {}
             SessionEvent::Interrupt(from) => {

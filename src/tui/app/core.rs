@@ -87,6 +87,7 @@ impl App {
             | Answer::Stopped(_)
             | Answer::Info(_)
             | Answer::Messages(_)
+            | Answer::Undone(_)
             | Answer::Forked(_) => Vec::new(),
         }
     }

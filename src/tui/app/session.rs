@@ -157,7 +157,7 @@ impl App {
         for warning in warnings {
             self.transcript.push_notice(&format!("warning: {warning}"));
         }
-        let mut effects = self.close();
+        let mut effects = self.close(Some(self.opening));
         let key = self.next_session();
         let extensions = spec.extensions.clone();
         let messages: Vec<_> = past
@@ -190,8 +190,8 @@ impl App {
         effects
     }
 
-    /// Lets the session go.
-    pub(super) fn close(&mut self) -> Vec<Effect> {
+    /// Lets the session go. `next` is why another takes its place.
+    pub(super) fn close(&mut self, next: Option<Reason>) -> Vec<Effect> {
         let Some(session) = self.session.take() else {
             return Vec::new();
         };
@@ -199,6 +199,7 @@ impl App {
         vec![Effect::Send(Input::Close {
             session: session.key,
             request,
+            next,
         })]
     }
 }
