@@ -21,13 +21,12 @@ use crate::extension::{
     HookKind, Host, Launch, Reserved, Serves, StartupAnswer, Tap, discover, flags,
 };
 use crate::sys::Env;
+use crate::tui::command_names;
 
 /// How long a startup hook may take.
 const HOOK: Duration = Duration::from_secs(5);
 /// Set for a relaunched e, which is not relaunched again. No child sees it.
 const RELAUNCHED: &str = "E_RELAUNCHED";
-/// Commands of the terminal app, which no extension can take.
-const SLASH_COMMANDS: &[&str] = &[];
 
 /// A launch as the extensions left it.
 pub struct Started {
@@ -105,8 +104,9 @@ pub fn launch(env: &Env, cwd: &Path, serves: Serves, tap: Option<Tap>) -> Host {
         .into_iter()
         .for_each(|warning| host.add_notice(warning));
     let options: Vec<&str> = options().collect();
+    let commands: Vec<&str> = command_names().collect();
     host.wait_until_ready(&Reserved {
-        commands: SLASH_COMMANDS,
+        commands: &commands,
         options: &options,
         chord: |text| {
             Chord::parse_shortcut(text)

@@ -83,11 +83,11 @@ impl App {
             }
             Answer::Hooked(verdict) => self.input_hooked(request, *verdict, now),
             Answer::Called(result) => self.called(request, result, now),
-            Answer::Done
-            | Answer::Stopped(_)
-            | Answer::Info(_)
-            | Answer::Messages(_)
-            | Answer::Forked(_) => Vec::new(),
+            Answer::Done | Answer::Stopped(_) | Answer::Info(_) | Answer::Forked(_) => Vec::new(),
+            Answer::Messages(messages) => match self.copying.take_if(|copy| *copy == request) {
+                Some(_) => self.copy_last(&messages),
+                None => Vec::new(),
+            },
         }
     }
 }

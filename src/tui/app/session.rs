@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::account::Why;
 use super::{App, Done, Effect, Opened, Surface, Task, Turn};
 use crate::agent::{Choice, Input, Origin, Past, Reason, Selection, SessionKey, Toolset};
 use crate::config::Trust;
@@ -112,6 +113,7 @@ impl App {
     pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
         let (process, choice) = (self.process.clone(), self.choice());
         self.opening = reason;
+        self.is_opening = true;
         let work = move || {
             let mut warnings = Vec::new();
             let spec = process.open(choice, &mut warnings);
@@ -142,6 +144,7 @@ impl App {
 
     /// A session can begin, in the place of the one before.
     pub(super) fn opened(&mut self, opened: Result<Box<Opened>>) -> Vec<Effect> {
+        self.is_opening = false;
         let Opened {
             spec,
             past,
@@ -151,7 +154,11 @@ impl App {
             Ok(opened) => *opened,
             Err(error) => {
                 self.transcript.push_error(&error.to_string());
-                return Vec::new();
+                self.give_up_waiting();
+                return match self.session {
+                    None => self.login(Why::Start),
+                    Some(_) => Vec::new(),
+                };
             }
         };
         for warning in warnings {
@@ -187,6 +194,7 @@ impl App {
         if let Some(prompt) = self.held_prompt.take() {
             effects.extend(self.submit_text(prompt, Instant::now()));
         }
+        effects.extend(self.carry_out(Instant::now()));
         effects
     }
 

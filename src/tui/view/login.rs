@@ -56,6 +56,8 @@ pub struct Login {
     providers: Vec<Provider>,
     step: Step,
     selected: usize,
+    /// A key that is there before its provider is known.
+    pasted: Option<String>,
 }
 
 impl Login {
@@ -74,7 +76,24 @@ impl Login {
             providers,
             step,
             selected: 0,
+            pasted: None,
         }
+    }
+
+    /// The panel with a key that was pasted somewhere else, at its only provider or at the choice
+    /// among `owners`; among all when none is named.
+    pub fn with_key(mut providers: Vec<Provider>, owners: &[&str], key: String) -> Self {
+        let is_owner = |provider: &Provider| owners.contains(&provider.id.as_str());
+        if providers.iter().any(is_owner) {
+            providers.retain(is_owner);
+        }
+        let mut login = Self::new(providers, None);
+        login.pasted = Some(key);
+        login.go(Step::Provider(Means::Key));
+        if login.offered(Means::Key).count() == 1 {
+            login.enter();
+        }
+        login
     }
 
     /// Whether a key is being typed: the composer is hidden then.
@@ -116,7 +135,7 @@ impl Login {
                 let provider = self.offered(means).nth(chosen)?;
                 match means {
                     Means::Key => {
-                        let secret = String::new();
+                        let secret = self.pasted.take().unwrap_or_default();
                         self.go(Step::Key { provider, secret });
                         None
                     }
@@ -325,6 +344,23 @@ mod tests {
         login.finish(false, "late");
         assert_eq!(body(&login).len(), 2);
         assert_eq!(login.backspace(), Some(Request::Close));
+    }
+
+    #[test]
+    fn a_pasted_key_waits_for_its_provider() {
+        let key = "sk-0123".to_owned();
+        let providers = login(None).providers;
+        let mut one = Login::with_key(providers.clone(), &["two"], key.clone());
+        let expected = Some(Request::Key("two".to_owned(), key.clone()));
+        assert_eq!(body(&one), ["┃ ••••••• "]);
+        assert_eq!(one.enter(), expected);
+        for owners in [&["one", "two"][..], &["unknown"], &[]] {
+            let mut any = Login::with_key(providers.clone(), owners, key.clone());
+            assert_eq!(body(&any), ["› ONE · signed in", "  TWO"]);
+            any.step(1);
+            assert_eq!(any.enter(), None);
+            assert_eq!(any.enter(), expected);
+        }
     }
 
     #[test]
