@@ -33,8 +33,8 @@ const MIN_KEY: usize = 24;
 /// Why the panel is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// e has started; only when nothing is signed in.
-    Start,
+    /// No session could be opened, for this reason. The panel opens when nothing is signed in.
+    Start(String),
     /// `/login`, maybe with the name of a provider.
     Command(String),
     /// This was submitted.
@@ -69,8 +69,8 @@ impl App {
             let is_ready = catalog
                 .usable()
                 .any(|model| model.dialect != Dialect::Offline);
-            if why == Why::Start && is_ready {
-                return Done::Nothing;
+            if let (Why::Start(reason), true) = (&why, is_ready) {
+                return Done::Notice(reason.clone());
             }
             let offered = catalog
                 .providers()
@@ -90,7 +90,16 @@ impl App {
     /// It is known who.
     pub(super) fn open_login(&mut self, why: Why, providers: Vec<Provider>) -> Vec<Effect> {
         let login = match why {
-            Why::Start => Login::new(providers, None),
+            Why::Start(reason) => {
+                let named = self.options.model.as_ref().or(self.settings.model.as_ref());
+                self.transcript.push_notice(match named {
+                    Some(_) => &reason,
+                    None => {
+                        "no model is available yet: sign in, or choose an offline one with /models"
+                    }
+                });
+                Login::new(providers, None)
+            }
             Why::Command(name) if name.is_empty() => Login::new(providers, None),
             Why::Command(name) => {
                 let wanted = name.to_lowercase();

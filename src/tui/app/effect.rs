@@ -62,8 +62,6 @@ pub enum Done {
     Edited(std::result::Result<String, String>),
     /// Something to tell, and nothing else.
     Notice(String),
-    /// There is nothing to tell.
-    Nothing,
     /// What a picker over the draft offers.
     Listed(Listed),
     /// A line that waits for a file: its text, if there is any for it.

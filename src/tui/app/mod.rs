@@ -172,7 +172,6 @@ impl App {
                 self.transcript.push_notice(&why);
                 Vec::new()
             }
-            Done::Nothing => Vec::new(),
             Done::Listed(listed) => self.listed(listed),
             Done::Read(request, text) => self.read(request, text, Instant::now()),
             Done::Models(wanted, models) => self.models_listed(wanted, models),

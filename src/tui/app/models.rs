@@ -274,7 +274,11 @@ fn model_picker(
     let tabs = providers.iter().map(|name| tab(name, false));
     let tabs: Vec<Tab> = std::iter::once(tab("All", true)).chain(tabs).collect();
     let slugs = models.iter().map(|model| model.slug.clone()).collect();
-    (Picker::new(title, items, ROWS).with_tabs(tabs, 0), slugs)
+    let picker = Picker::new(title, items, ROWS);
+    match providers.len() {
+        0 | 1 => (picker, slugs),
+        _ => (picker.with_tabs(tabs, 0), slugs),
+    }
 }
 
 fn told(selection: &Selection) -> String {

@@ -88,7 +88,8 @@ impl App {
             }
             _ => {
                 let levels = LEVELS.iter().map(|level| (*level).to_owned()).collect();
-                (levels, self.settings.effort.clone())
+                let effort = self.settings.effort.clone();
+                (levels, effort.or_else(|| Some("high".to_owned())))
             }
         };
         let names_of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

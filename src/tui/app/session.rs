@@ -10,7 +10,7 @@ use crate::agent::{Choice, Input, Origin, Past, Reason, Selection, SessionKey, T
 use crate::config::Trust;
 use crate::config::build::VERSION;
 use crate::config::trust::{self, Decision};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::tools;
 use crate::tui::view::trust as panel;
 
@@ -153,12 +153,13 @@ impl App {
         } = match opened {
             Ok(opened) => *opened,
             Err(error) => {
-                self.transcript.push_error(&error.to_string());
                 self.give_up_waiting();
-                return match self.session {
-                    None => self.login(Why::Start),
-                    Some(_) => Vec::new(),
-                };
+                let why = error.to_string();
+                if self.session.is_none() && error.kind() == Kind::Usage {
+                    return self.login(Why::Start(why));
+                }
+                self.transcript.push_error(&why);
+                return Vec::new();
             }
         };
         for warning in warnings {

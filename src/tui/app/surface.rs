@@ -25,8 +25,17 @@ impl Surface {
         match self {
             Surface::Trust(trust) => trust.rows(trust_hint, columns, height),
             Surface::Picker(choosing) => choosing.rows(columns, height),
-            Surface::Login(login) => login.rows(columns),
+            Surface::Login(login) => login.rows(columns, height),
             Surface::Settings(settings) => settings.rows(columns),
+        }
+    }
+
+    /// Where the caret stands, as a row and a column of its rows, when a key is typed into it. The
+    /// composer is hidden then.
+    pub fn caret(&self, columns: usize) -> Option<(usize, usize)> {
+        match self {
+            Surface::Login(login) => login.caret(columns),
+            Surface::Trust(_) | Surface::Picker(_) | Surface::Settings(_) => None,
         }
     }
 
