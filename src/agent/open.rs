@@ -21,7 +21,7 @@ use crate::sys::{self, Env, clock};
 use crate::tools;
 
 /// What all sessions of a process share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Process {
     /// Where e keeps its files.
     pub home: Home,
@@ -208,6 +208,11 @@ impl SessionSpec {
             selection,
             ..self.clone()
         }
+    }
+
+    /// The session that goes on from a log, under the id of that.
+    pub fn resumed(self, id: String) -> Self {
+        Self { id, ..self }
     }
 
     /// The same session with other settings and extensions.

@@ -39,7 +39,7 @@ impl App {
         let Some(session) = &mut self.session else {
             return;
         };
-        if let TurnEvent::TurnStart = event {
+        if let TurnEvent::TurnStart | TurnEvent::Compacting = event {
             // One that an extension started has no prompt that was submitted here.
             let request = request.unwrap_or(RequestId::NOBODY);
             session.turn.get_or_insert_with(|| Turn::new(request, now));
@@ -79,16 +79,15 @@ impl App {
                     session.turn.take_if(|turn| turn.request == request);
                 }
                 self.transcript.push_error(&why);
-                Vec::new()
+                self.refused(request, now)
             }
             Answer::Hooked(verdict) => self.input_hooked(request, *verdict, now),
             Answer::Called(result) => self.called(request, result, now),
-            Answer::Done
-            | Answer::Stopped(_)
-            | Answer::Info(_)
-            | Answer::Messages(_)
-            | Answer::Undone(_)
-            | Answer::Forked(_) => Vec::new(),
+            Answer::Messages(messages) => match self.copying.take_if(|copy| *copy == request) {
+                Some(_) => self.copy_last(&messages),
+                None => self.awaited(request, Answer::Messages(messages), now),
+            },
+            answer => self.awaited(request, answer, now),
         }
     }
 }

@@ -16,7 +16,7 @@ impl App {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
-        if let Some(effects) = self.surface_key(press) {
+        if let Some(effects) = self.surface_key(press, now) {
             return effects;
         }
         match command {
@@ -44,8 +44,16 @@ impl App {
 
     /// Text was pasted.
     pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
-        if self.surface.as_ref().is_some_and(Surface::takes_keys) {
-            return Vec::new();
+        match &mut self.surface {
+            Some(Surface::Login(login)) => {
+                login.type_text(text);
+                return Vec::new();
+            }
+            Some(surface) if surface.takes_keys() => {
+                self.filter_picker(Some(text));
+                return Vec::new();
+            }
+            Some(_) | None => {}
         }
         let style = PasteStyle::default();
         let style = PasteStyle {
@@ -85,22 +93,23 @@ impl App {
         vec![Effect::Send(Input::Interrupt { session, request })]
     }
 
-    fn surface_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
+    fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
         match self.surface.as_mut()? {
-            Surface::Trust(trust) => {
-                match press.key {
-                    Key::Up => trust.step(-1),
-                    Key::Down => trust.step(1),
-                    Key::PageUp => trust.scroll(-5),
-                    Key::PageDown => trust.scroll(5),
-                    Key::Enter => {
-                        let decision = trust.decision();
-                        return Some(self.trust_decided(decision));
-                    }
-                    _ => {}
+            Surface::Picker(_) => return self.picker_key(press, now),
+            Surface::Login(_) => return Some(self.login_key(press)),
+            Surface::Settings(_) => return Some(self.settings_key(press)),
+            Surface::Trust(trust) => match press.key {
+                Key::Up => trust.step(-1),
+                Key::Down => trust.step(1),
+                Key::PageUp => trust.scroll(-5),
+                Key::PageDown => trust.scroll(5),
+                Key::Enter => {
+                    let decision = trust.decision();
+                    return Some(self.trust_decided(decision));
                 }
-                Some(Vec::new())
-            }
+                _ => {}
+            },
         }
+        Some(Vec::new())
     }
 }

@@ -4,20 +4,31 @@
 //! A handler returns effects. What the screen shows is computed from here when a frame is built
 //! (`render`); nothing is kept beside it.
 
+mod account;
 mod commands;
+mod completion;
 mod core;
 mod effect;
 mod extensions;
+mod general;
 mod keys;
 mod look;
+mod models;
+mod pickers;
+mod preferences;
+mod reload;
 mod render;
 mod session;
+mod sessions;
 mod submit;
 mod surface;
+mod tree;
+mod trust;
 mod turn;
+mod usage;
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,13 +36,16 @@ use super::composer::Composer;
 use super::keymap::Keymap;
 use super::theme::Background;
 use super::transcript::{Options, Transcript};
-use crate::agent::{Process, Reason, RequestId, SessionKey};
+use crate::agent::{Process, RequestId, SessionKey};
 use crate::config::Settings;
 use crate::config::history::History;
 use crate::config::keybindings::Keybindings;
 use crate::config::layout::Layout;
+use crate::config::resources::{Place, places};
 
+pub use commands::names as command_names;
 pub use effect::{Done, Effect, Opened, Task};
+pub use reload::Relaunch;
 pub use session::Session;
 pub use surface::Surface;
 pub use turn::Turn;
@@ -76,13 +90,27 @@ pub struct App {
     held_prompt: Option<String>,
     /// Lines on their way through the input hooks, in the order they were submitted.
     submitted: VecDeque<submit::Submitted>,
+    /// What the pickers over the draft offer.
+    lists: completion::Lists,
+    /// Settings on their way into the file.
+    unsaved: preferences::Unsaved,
+    /// Presses of the keys for the next model while one is looked up.
+    cycling: Option<isize>,
+    /// The request for the messages that `/copy` copies from.
+    copying: Option<RequestId>,
+    /// A session is being opened, or put in another place: lines wait.
+    is_opening: bool,
+    /// The list of sessions that e began with is open: a prompt waits for the choice.
+    awaits_pick: bool,
+    /// Requests of commands whose answers are awaited, and what for.
+    awaited: HashMap<RequestId, sessions::Awaited>,
+    /// Starts the extensions anew.
+    relaunch: Relaunch,
     armed_until: Option<Instant>,
     /// Where accepted prompts are kept.
     history: History,
     /// What the terminal's background is like, once it is known.
     background: Option<Background>,
-    /// Why the next session begins.
-    opening: Reason,
     /// Why e ends, when that is to be told on the ordinary screen.
     farewell: Option<String>,
     last_request: u64,
@@ -91,7 +119,12 @@ pub struct App {
 
 impl App {
     /// The app before its first event.
-    pub fn new(process: Arc<Process>, cwd: PathBuf, options: TuiOptions) -> Self {
+    pub fn new(
+        process: Arc<Process>,
+        cwd: PathBuf,
+        options: TuiOptions,
+        relaunch: Relaunch,
+    ) -> Self {
         let (history, earlier) = History::open(&process.home);
         let (settings, mut warnings) = Settings::load(&process.home);
         let (layout, more) = Layout::load(&process.home);
@@ -111,10 +144,17 @@ impl App {
             session: None,
             surface: None,
             submitted: VecDeque::new(),
+            lists: completion::Lists::default(),
+            unsaved: preferences::Unsaved::default(),
+            cycling: None,
+            copying: None,
+            is_opening: false,
+            awaits_pick: false,
+            awaited: HashMap::new(),
+            relaunch,
             armed_until: None,
             history,
             background: None,
-            opening: Reason::Startup,
             farewell: None,
             last_request: 0,
             last_session: 0,
@@ -148,7 +188,36 @@ impl App {
                 self.transcript.push_notice(&why);
                 Vec::new()
             }
+            Done::Listed(listed) => self.listed(listed),
+            Done::Read(request, text) => self.read(request, text, Instant::now()),
+            Done::Models(wanted, models) => self.models_listed(wanted, models),
+            Done::Selected(selected) => self.selected(selected),
+            Done::Saved(saved) => self.settings_saved(saved),
+            Done::Themes(themes) => self.open_settings(themes),
+            Done::Trusted(decision) => self.offer_trust(decision),
+            Done::Providers(why, providers) => self.open_login(why, providers),
+            Done::SignedIn(done) => self.signed_in(*done),
+            Done::Sessions(listed) => self.sessions_listed(listed),
+            Done::Tree(log, prompts) => self.open_tree(log, prompts),
+            Done::Rewound(rewound) => self.rewind(rewound),
+            Done::Usage(table) => {
+                self.transcript.push_show(&table);
+                Vec::new()
+            }
+            Done::Reloaded(reloaded) => self.reload_core(*reloaded),
         }
+    }
+
+    /// The directory that is worked in.
+    fn workspace(&self) -> &Path {
+        let session = self.session.as_ref();
+        session.map_or(&self.cwd, |session| &session.workspace)
+    }
+
+    /// Where skills and templates are looked for. A session means that its workspace is trusted.
+    fn places(&self) -> Vec<Place> {
+        let workspace = self.session.as_ref().map(|session| &*session.workspace);
+        places(&self.process.home, workspace)
     }
 
     /// The running turn.

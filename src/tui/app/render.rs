@@ -72,7 +72,18 @@ impl App {
             row: caret.row + usize::from(self.composer.attachments().is_some()),
             ..caret
         };
-        rows.extend(view.rows);
+        let surface = self.surface.as_ref();
+        let typed_into = surface.and_then(|surface| surface.caret(columns));
+        let caret = match typed_into {
+            Some((row, column)) => Caret {
+                row: rows.len() + row,
+                column,
+            },
+            None => {
+                rows.extend(view.rows);
+                caret
+            }
+        };
         let hint = self.settings.trust_scroll_hint.clone();
         let hint = hint.as_deref().unwrap_or("pgup/pgdn scroll");
         let takes_keys = self
@@ -90,7 +101,7 @@ impl App {
         }
         Below {
             rows,
-            caret: Some(caret).filter(|_| !takes_keys),
+            caret: Some(caret).filter(|_| !takes_keys || typed_into.is_some()),
         }
     }
 
@@ -195,10 +206,10 @@ impl App {
         let home = self.process.env.path("HOME");
         let below = home
             .as_deref()
-            .and_then(|home| self.cwd.strip_prefix(home).ok());
+            .and_then(|home| self.workspace().strip_prefix(home).ok());
         let (prefix, path) = match below {
             Some(below) => ("~/", below),
-            None => ("", self.cwd.as_path()),
+            None => ("", self.workspace()),
         };
         let parts: Vec<_> = path
             .components()
