@@ -153,6 +153,7 @@ impl Process {
             settings,
             warnings: warnings.clone(),
         };
+        spec.keep_undo(spec.log_spec().path());
         Ok(spec)
     }
 
@@ -201,18 +202,29 @@ impl SessionSpec {
     /// The same session under a name of its own, with nothing in common but its history.
     pub fn fork(&self, selection: Selection) -> Self {
         let env = self.runtime.env().clone();
-        Self {
+        let fork = Self {
             id: Uuid::now_v7().to_string(),
             created_ms: clock::now_ms(),
             runtime: Arc::new(tools::Runtime::new(self.workspace.clone(), env)),
             selection,
             ..self.clone()
-        }
+        };
+        fork.keep_undo(fork.log_spec().path());
+        fork
     }
 
-    /// The session that goes on from a log, under the id of that.
-    pub fn resumed(self, id: String) -> Self {
+    /// The session that goes on from a past, under the id of its log.
+    pub fn resumed(self, id: String, past: &Past) -> Self {
+        let log = past.log.as_ref().map(|log| log.path().to_path_buf());
+        self.keep_undo(log);
         Self { id, ..self }
+    }
+
+    /// Keeps what can be taken back beside a log.
+    fn keep_undo(&self, log: Option<PathBuf>) {
+        if let Some(log) = log.filter(|_| self.save) {
+            self.runtime.keep_undo_in(log.with_extension("undo"));
+        }
     }
 
     /// The same session with other settings and extensions.

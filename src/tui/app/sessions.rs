@@ -380,7 +380,7 @@ impl Resuming {
         let (past, id, more) = self.process.resume(&listed.path, spec.saves())?;
         warnings.extend(more);
         let transcript = restored(self.options, &past.entries, &self.process.extensions);
-        let spec = spec.resumed(id);
+        let spec = spec.resumed(id, &past);
         Ok(Box::new(Opened {
             spec,
             past,
