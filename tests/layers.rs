@@ -71,6 +71,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "rpc",
         &[
+            "tools",
             "error",
             "text",
             "sys",

@@ -71,8 +71,6 @@ impl Transcript {
             TurnEvent::SleepStopped(seconds) => {
                 self.push_notice(&format!("the machine slept for {seconds} s; the turn ends"));
             }
-            // The title and the status row show it.
-            TurnEvent::SessionName(_) => {}
             TurnEvent::Discarded(prompts) => {
                 for prompt in prompts {
                     self.push_notice(&format!("not sent: {prompt}"));
