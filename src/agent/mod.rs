@@ -36,6 +36,7 @@ pub use event::{
     Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Query, Reason, RequestId,
     SessionInfo, SessionKey, Source, TurnEvent, TurnResult,
 };
+pub use extensions::label as extension_label;
 pub use open::{Choice, Past, Process, Selection, SessionSpec, read_images};
 pub use report::retry_line;
 pub use toolset::Toolset;

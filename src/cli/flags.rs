@@ -28,6 +28,8 @@ pub enum FlagId {
     Model,
     Effort,
     Image,
+    Continue,
+    Resume,
     NoTools,
     NoSave,
     NoExtensions,
@@ -82,10 +84,16 @@ pub enum CommandId {
 }
 
 /// How the agent itself is run: a usage line and what it does.
-pub const RUNS: &[(&str, &str)] = &[(
-    "e -p [message…]",
-    "run one turn, print the reply and exit; without a message the prompt is standard input, with one, piped input is added to it",
-)];
+pub const RUNS: &[(&str, &str)] = &[
+    (
+        "e [message…]",
+        "work in the terminal app; a message is the first prompt",
+    ),
+    (
+        "e -p [message…]",
+        "run one turn, print the reply and exit; without a message the prompt is standard input, with one, piped input is added to it",
+    ),
+];
 
 /// Every command, in the order of the help text.
 pub const COMMANDS: &[Command] = &[
@@ -211,6 +219,22 @@ pub const FLAGS: &[Flag] = &[
         short: Some('i'),
         value: Some("path"),
         help: Some("attach an image to the prompt; may be given again"),
+        ..OPTION
+    },
+    Flag {
+        id: FlagId::Continue,
+        long: "continue",
+        short: Some('c'),
+        scope: Scope::Runs(&[]),
+        help: Some("go on with the newest session of this directory"),
+        ..OPTION
+    },
+    Flag {
+        id: FlagId::Resume,
+        long: "resume",
+        short: Some('r'),
+        scope: Scope::Runs(&[]),
+        help: Some("choose a session to go on with"),
         ..OPTION
     },
     Flag {

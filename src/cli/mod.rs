@@ -28,10 +28,12 @@ use crate::extension::Host;
 use crate::print;
 use crate::provider::{self, Catalog};
 use crate::rpc;
-use crate::sys::{Env, clock, signal};
+use crate::sys::{Env, clock, memory, signal};
+use crate::tui;
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
 pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
+    memory::give_back_large_blocks();
     signal::ignore_file_size_limit();
     let report = |failure: ParseFailure| match failure.print {
         true => print::report(&failure.error, failure.json),
@@ -58,6 +60,14 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             }
             Err(error) => print::report(&error, options.json),
         },
+        Invocation::Tui { options, trust } => {
+            let home = home();
+            let ran = working_directory().and_then(|cwd| {
+                let process = process(home, env, &cwd, trust, &extensions);
+                tui::run(options, process, cwd, extensions)
+            });
+            ran.unwrap_or_else(|error| fail(&error, false))
+        }
         Invocation::Rpc { options, trust } => match working_directory() {
             Ok(cwd) => {
                 let process = process(home(), env, &cwd, trust, &extensions);

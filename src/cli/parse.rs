@@ -14,6 +14,7 @@ use super::trace;
 use crate::error::{Error, Result};
 use crate::print::PrintOptions;
 use crate::rpc::RpcOptions;
+use crate::tui::TuiOptions;
 
 /// What e is asked to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,13 @@ pub enum Invocation {
     Print {
         /// What it is about.
         options: PrintOptions,
+        /// Whether the working directory is trusted for this run.
+        trust: bool,
+    },
+    /// Run the terminal app.
+    Tui {
+        /// What is asked of it.
+        options: TuiOptions,
         /// Whether the working directory is trusted for this run.
         trust: bool,
     },
@@ -200,6 +208,8 @@ impl Raw {
             // What these change is not part of a turn; `has` tells whether they were given.
             FlagId::Print
             | FlagId::Trust
+            | FlagId::Continue
+            | FlagId::Resume
             | FlagId::NoExtensions
             | FlagId::NoNetwork
             | FlagId::To
@@ -232,14 +242,9 @@ impl Raw {
             near_miss(word)?;
         }
         self.words.extend(prompt.into_iter().flatten().cloned());
-        if !print {
-            let error = Error::usage("this build of e has no terminal app");
-            return Err(error.remedy("run one turn with `e -p \"your prompt\"`"));
-        }
         let trust = self.has(FlagId::Trust);
-        self.print.prompt = self
-            .words
-            .into_iter()
+        let words = std::mem::take(&mut self.words).into_iter();
+        let prompt: Vec<String> = words
             .map(|word| {
                 word.into_string().map_err(|word| {
                     let message = format!("the prompt `{}` is not UTF-8", word.to_string_lossy());
@@ -247,6 +252,25 @@ impl Raw {
                 })
             })
             .collect::<Result<_>>()?;
+        if !print {
+            if let Some(flag) = self.given.iter().find(|flag| flag.id == FlagId::Json) {
+                return Err(misplaced(flag, None));
+            }
+            let (newest, picker) = (self.has(FlagId::Continue), self.has(FlagId::Resume));
+            return Ok(Invocation::Tui {
+                options: TuiOptions {
+                    prompt: Some(prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty()),
+                    model: self.print.model,
+                    effort: self.print.effort,
+                    no_tools: self.print.no_tools,
+                    no_save: self.print.no_save,
+                    resume_newest: newest,
+                    resume_picker: picker,
+                },
+                trust,
+            });
+        }
+        self.print.prompt = prompt;
         Ok(Invocation::Print {
             options: self.print,
             trust,

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::flags::{CommandId, FLAGS, FlagId};
 use super::parse::{ParseFailure, is_given, named_command};
 use super::trace::{self, Trace};
+use crate::config::chord::Chord;
 use crate::config::{Home, Settings};
 use crate::error::{Error, Result, io_text};
 use crate::extension::discover::Found;
@@ -217,7 +218,11 @@ pub fn launch(
     host.wait_until_ready(&Reserved {
         commands: SLASH_COMMANDS,
         options: &options,
-        chord: |chord| Ok(chord.to_owned()),
+        chord: |text| {
+            Chord::parse_shortcut(text)
+                .map(|chord| chord.to_string())
+                .map_err(|error| error.to_string())
+        },
     });
     host
 }

@@ -32,6 +32,40 @@ pub struct Settings {
     pub stall_seconds: u64,
     /// Variables with provider keys that commands may see all the same.
     pub bash_env_keep: Vec<String>,
+    /// `theme`: the colours of the terminal app: auto, dark, light, or the name of a theme file.
+    pub theme: Option<String>,
+    /// `tui_mode`: inline keeps the terminal's own scrollback, fullscreen takes the whole screen.
+    pub tui_mode: Option<String>,
+    /// `show_thinking`: on shows what the model thinks, off hints at it.
+    pub show_thinking: Option<String>,
+    /// `mouse`: auto takes the mouse where e scrolls, on always, off never.
+    pub mouse: Option<String>,
+    /// `editor`: the program for long drafts, with its arguments; VISUAL and EDITOR come after it.
+    pub editor: Option<String>,
+    /// `paste_label`: stands for a long paste; {id}, {chars}, {lines} and {plural} are filled in, an empty one inserts the text.
+    pub paste_label: Option<String>,
+    /// `scroll_hint`: shown while reading back.
+    pub scroll_hint: Option<String>,
+    /// `thinking_hint`: stands for hidden thinking.
+    pub thinking_hint: Option<String>,
+    /// `tool_history_hint`: stands for earlier tool calls; {count} is their number.
+    pub tool_history_hint: Option<String>,
+    /// `transcript_hint`: shown below the reader.
+    pub transcript_hint: Option<String>,
+    /// `trust_scroll_hint`: shown when the question about trust needs scrolling.
+    pub trust_scroll_hint: Option<String>,
+    /// `tool_label_rows`: rows that the label of a tool call may take.
+    pub tool_label_rows: u64,
+    /// `tool_preview_rows`: rows of live output below a running command.
+    pub tool_preview_rows: u64,
+    /// `tool_history_limit`: completed tool calls of a group that are shown.
+    pub tool_history_limit: u64,
+    /// `scroll_lines`: rows that a turn of the mouse wheel scrolls.
+    pub scroll_lines: u64,
+    /// `paste_placeholder`: pastes of more characters than this are shown as a label; 0 never.
+    pub paste_placeholder: u64,
+    /// Models that the keys for the next model go through; every model when empty.
+    pub scoped_models: Vec<String>,
 }
 
 /// One key of the file.
@@ -48,6 +82,8 @@ pub struct Key {
 pub enum Kind {
     /// Text that is not blank.
     Text(fn(&mut Settings) -> &mut Option<String>),
+    /// Text that may be blank, which means something else than its absence.
+    Blankable(fn(&mut Settings) -> &mut Option<String>),
     /// A list of names.
     Names(fn(&mut Settings) -> &mut Vec<String>),
     /// A whole number.
@@ -157,6 +193,121 @@ pub const KEYS: &[Key] = &[
         help: "names of variables with provider keys that commands may see",
         kind: Kind::Names(|s| &mut s.bash_env_keep),
     },
+    Key {
+        name: "theme",
+        help: "the colours of the terminal app: auto, dark, light, or the name of a theme file",
+        kind: Kind::Text(|s| &mut s.theme),
+    },
+    Key {
+        name: "tui_mode",
+        help: "inline keeps the terminal's own scrollback, fullscreen takes the whole screen",
+        kind: Kind::Text(|s| &mut s.tui_mode),
+    },
+    Key {
+        name: "show_thinking",
+        help: "on shows what the model thinks, off hints at it",
+        kind: Kind::Text(|s| &mut s.show_thinking),
+    },
+    Key {
+        name: "mouse",
+        help: "auto takes the mouse where e scrolls, on always, off never",
+        kind: Kind::Text(|s| &mut s.mouse),
+    },
+    Key {
+        name: "editor",
+        help: "the program for long drafts, with its arguments; VISUAL and EDITOR come after it",
+        kind: Kind::Text(|s| &mut s.editor),
+    },
+    Key {
+        name: "paste_label",
+        help: "stands for a long paste; {id}, {chars}, {lines} and {plural} are filled in, an empty one inserts the text",
+        kind: Kind::Blankable(|s| &mut s.paste_label),
+    },
+    Key {
+        name: "scroll_hint",
+        help: "shown while reading back",
+        kind: Kind::Text(|s| &mut s.scroll_hint),
+    },
+    Key {
+        name: "thinking_hint",
+        help: "stands for hidden thinking",
+        kind: Kind::Text(|s| &mut s.thinking_hint),
+    },
+    Key {
+        name: "tool_history_hint",
+        help: "stands for earlier tool calls; {count} is their number",
+        kind: Kind::Text(|s| &mut s.tool_history_hint),
+    },
+    Key {
+        name: "transcript_hint",
+        help: "shown below the reader",
+        kind: Kind::Text(|s| &mut s.transcript_hint),
+    },
+    Key {
+        name: "trust_scroll_hint",
+        help: "shown when the question about trust needs scrolling",
+        kind: Kind::Text(|s| &mut s.trust_scroll_hint),
+    },
+    Key {
+        name: "tool_label_rows",
+        help: "rows that the label of a tool call may take",
+        kind: Kind::Number {
+            min: 1,
+            max: 20,
+            default: 2,
+            clamp: false,
+            field: |s| &mut s.tool_label_rows,
+        },
+    },
+    Key {
+        name: "tool_preview_rows",
+        help: "rows of live output below a running command",
+        kind: Kind::Number {
+            min: 0,
+            max: 20,
+            default: 5,
+            clamp: false,
+            field: |s| &mut s.tool_preview_rows,
+        },
+    },
+    Key {
+        name: "tool_history_limit",
+        help: "completed tool calls of a group that are shown",
+        kind: Kind::Number {
+            min: 0,
+            max: 1000,
+            default: 10,
+            clamp: false,
+            field: |s| &mut s.tool_history_limit,
+        },
+    },
+    Key {
+        name: "scroll_lines",
+        help: "rows that a turn of the mouse wheel scrolls",
+        kind: Kind::Number {
+            min: 1,
+            max: 100,
+            default: 3,
+            clamp: false,
+            field: |s| &mut s.scroll_lines,
+        },
+    },
+    Key {
+        name: "paste_placeholder",
+        help: "pastes of more characters than this are shown as a label; 0 never",
+        kind: Kind::Number {
+            min: 0,
+            max: 1000000000,
+            default: 1000,
+            clamp: false,
+            field: |s| &mut s.paste_placeholder,
+        },
+    },
+    Key {
+        name: "scoped_models",
+        help: "the models that ctrl+p goes through, as provider/id; every model when empty",
+        kind: Kind::Names(|s| &mut s.scoped_models),
+    },
 ];
 
 impl Default for Settings {
@@ -197,6 +348,23 @@ impl Settings {
             sleep_continuations: 0,
             stall_seconds: 0,
             bash_env_keep: Vec::new(),
+            theme: None,
+            tui_mode: None,
+            show_thinking: None,
+            mouse: None,
+            editor: None,
+            paste_label: None,
+            scroll_hint: None,
+            thinking_hint: None,
+            tool_history_hint: None,
+            transcript_hint: None,
+            trust_scroll_hint: None,
+            tool_label_rows: 0,
+            tool_preview_rows: 0,
+            tool_history_limit: 0,
+            scroll_lines: 0,
+            paste_placeholder: 0,
+            scoped_models: Vec::new(),
         };
         let mut warnings = Vec::new();
         for key in KEYS {
@@ -217,6 +385,11 @@ impl Kind {
                 Some(Value::String(text)) => {
                     *field(settings) = Some(text.clone()).filter(|text| !text.trim().is_empty());
                 }
+                Some(_) => return Err("it must be a string".into()),
+            },
+            Kind::Blankable(field) => match value {
+                None => {}
+                Some(Value::String(text)) => *field(settings) = Some(text.clone()),
                 Some(_) => return Err("it must be a string".into()),
             },
             Kind::Names(field) => match value {

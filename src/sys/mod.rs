@@ -7,11 +7,13 @@ pub mod clock;
 pub mod env;
 pub mod fs;
 mod lock;
+pub mod memory;
 pub mod poll;
 pub mod process;
 mod procfs;
 pub mod signal;
 pub mod stage;
+pub mod tty;
 
 pub use cancel::{CancelToken, Canceller};
 pub use env::Env;

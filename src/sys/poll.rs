@@ -106,10 +106,39 @@ pub fn wait_readable(fd: RawFd, timeout: Option<Duration>) -> io::Result<Readabl
 /// Waits until at least one of the descriptors can be read or has lost its other end, and tells
 /// which. An absent one is never ready.
 pub fn wait_any<const N: usize>(fds: [Option<BorrowedFd<'_>>; N]) -> io::Result<[bool; N]> {
+    wait_any_for(fds, None)
+}
+
+/// The same with a time limit, after which none is ready.
+pub fn wait_any_for<const N: usize>(
+    fds: [Option<BorrowedFd<'_>>; N],
+    timeout: Option<Duration>,
+) -> io::Result<[bool; N]> {
     // The system skips negative numbers.
     let mut entries = fds.map(|fd| entry(fd.map_or(-1, |fd| fd.as_raw_fd()), libc::POLLIN));
-    poll(&mut entries, None)?;
+    poll(&mut entries, timeout)?;
     Ok(entries.map(|entry| entry.revents != 0))
+}
+
+/// Waits until the descriptor takes bytes or fails. `TimedOut` when the time is over before,
+/// `Interrupted` when `stop` can be read.
+pub fn wait_writable(
+    fd: BorrowedFd<'_>,
+    stop: Option<BorrowedFd<'_>>,
+    timeout: Option<Duration>,
+) -> io::Result<()> {
+    let stop = stop.map_or(-1, |stop| stop.as_raw_fd());
+    let mut entries = [
+        entry(fd.as_raw_fd(), libc::POLLOUT),
+        entry(stop, libc::POLLIN),
+    ];
+    if !poll(&mut entries, timeout)? {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    match entries[1].revents {
+        0 => Ok(()),
+        _ => Err(io::ErrorKind::Interrupted.into()),
+    }
 }
 
 /// How many bytes can be read right now.
@@ -241,6 +270,7 @@ mod tests {
         let fd = reader.as_raw_fd();
         let brief = Some(Duration::from_millis(1));
         assert_eq!(wait_readable(fd, brief)?, Readable::TimedOut);
+        assert_eq!(wait_any_for([Some(reader.as_fd())], brief)?, [false]);
         writer.write_all(b"abc")?;
         assert_eq!(wait_readable(fd, None)?, Readable::Ready);
         assert_eq!(pending(reader.as_fd())?, 3);

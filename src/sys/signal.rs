@@ -74,7 +74,7 @@ pub(super) fn watch_children() -> io::Result<Receiver<()>> {
 }
 
 /// Starts a thread that calls `deliver` for every signal until it returns `false`.
-fn listen<T: Copy + Send + 'static>(
+pub(super) fn listen<T: Copy + Send + 'static>(
     name: &str,
     signals: Vec<(libc::c_int, T)>,
     deliver: impl Fn(T) -> bool + Send + 'static,
@@ -121,7 +121,8 @@ fn unblock(signals: &[libc::c_int]) {
     }
 }
 
-fn is_ignored(number: libc::c_int) -> io::Result<bool> {
+/// Whether the process was told, at start or since, to take no notice of the signal.
+pub(super) fn is_ignored(number: libc::c_int) -> io::Result<bool> {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: without a new action, sigaction only writes the current one to `action`, for which
     // zeroes are a valid value.

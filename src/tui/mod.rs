@@ -1,3 +1,47 @@
 //! The terminal app: a person at a terminal.
+//!
+//! `run` is the loop, `app` the state and what events do to it, `view` and `transcript` make rows
+//! of it, `frame` makes bytes of those, `terminal` and `input` are the two directions of the tty.
 
+mod app;
+pub mod composer;
+pub mod diff;
+pub mod figures;
+pub mod frame;
+pub mod highlight;
+pub mod input;
+pub mod key;
+pub mod keymap;
+pub mod markdown;
+pub mod rich;
+mod run;
 pub mod style;
+pub mod terminal;
+#[cfg(test)]
+mod testing;
+pub mod theme;
+pub mod transcript;
+pub mod view;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use app::TuiOptions;
+
+use self::app::App;
+use self::frame::Screen;
+use self::run::Loop;
+use self::terminal::Terminal;
+use crate::agent::Process;
+use crate::error::Result;
+use crate::extension::Host;
+
+/// Runs until the person has enough. Returns the exit status; an error means that there is no
+/// terminal to run on, or that it cannot be used.
+pub fn run(options: TuiOptions, process: Process, cwd: PathBuf, extensions: Host) -> Result<u8> {
+    let terminal = Terminal::open(&process.env)?;
+    let env = process.env.clone();
+    let app = App::new(Arc::new(process), cwd, options);
+    let screen = Screen::new(terminal.size(), app.palette(), terminal::reflows(&env));
+    Ok(Loop::start(app, screen, terminal, extensions)?.run())
+}

@@ -1,0 +1,301 @@
+//! `layout.json`: where panes go, and the templates of the status and activity rows.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::{Chord, Home, Store};
+
+const FILE: Store = Store {
+    name: "layout.json",
+    mode: 0o644,
+};
+
+/// Columns below which nothing is ever split.
+const MIN_SPLIT: u64 = 60;
+
+/// What applies to every pane that has no entry of its own.
+const ANY_PANE: &str = "*";
+
+const ACTIVITY: &str = "{phase} {elapsed} {tokens} · {activity}";
+
+/// The side of the conversation that a pane is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// On the left.
+    Left,
+    /// On the right.
+    Right,
+}
+
+impl Side {
+    /// The side of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "left" => Some(Side::Left),
+            "right" => Some(Side::Right),
+            _ => None,
+        }
+    }
+}
+
+/// What an entry of `panes` says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pane {
+    side: Option<Side>,
+    width: Option<u64>,
+}
+
+/// How the user wants the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Columns that a terminal needs to be split, at least 60.
+    pub split_min: usize,
+    /// The chord that moves between the conversation and a pane.
+    pub focus: Chord,
+    /// Whether a fresh session opens with the banner.
+    pub banner: bool,
+    /// Templates of the status row, at the left.
+    pub status_left: Vec<String>,
+    /// Templates of the status row, at the right.
+    pub status_right: Vec<String>,
+    /// Template of the activity row.
+    pub activity: String,
+    panes: HashMap<String, Pane>,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self {
+            split_min: 110,
+            focus: Chord::new(true, false, false, "t"),
+            banner: true,
+            status_left: vec!["{model} / {effort}".into(), "{context}".into()],
+            status_right: vec!["{status}".into()],
+            activity: ACTIVITY.into(),
+            panes: HashMap::new(),
+        }
+    }
+}
+
+impl Layout {
+    /// Reads the file. A key that cannot be used has its default; the warnings name it.
+    pub fn load(home: &Home) -> (Self, Vec<String>) {
+        let (map, mut warnings) = FILE.read(home);
+        let mut layout = Self::default();
+        for (key, value) in &map {
+            if let Err(expected) = layout.apply(key, value) {
+                warnings.push(format!("`{key}` in {} is ignored: {expected}", FILE.name));
+            }
+        }
+        (layout, warnings)
+    }
+
+    /// The side of a pane, and the percentage of the width that it takes, 30 to 70.
+    pub fn place(&self, pane: &str, proposed: Option<Side>) -> (Side, usize) {
+        let entry = |id: &str| self.panes.get(id).copied().unwrap_or_default();
+        let (own, any) = (entry(pane), entry(ANY_PANE));
+        let side = own.side.or(proposed).or(any.side).unwrap_or(Side::Right);
+        let width = own.width.or(any.width).unwrap_or(40).clamp(30, 70);
+        (side, width as usize)
+    }
+
+    fn apply(&mut self, key: &str, value: &Value) -> Result<(), &'static str> {
+        match key {
+            "split_min" => {
+                let columns = value.as_u64().ok_or("it must be a whole number")?;
+                self.split_min = columns.clamp(MIN_SPLIT, u16::MAX.into()) as usize;
+            }
+            "focus" => {
+                let text = value.as_str().unwrap_or_default();
+                self.focus = Chord::parse(text).map_err(|_| "it must be a key chord")?;
+            }
+            "banner" => self.banner = value.as_bool().ok_or("it must be true or false")?,
+            "panes" => {
+                let panes = value.as_object().ok_or("it must be an object")?;
+                self.panes = panes.iter().map(pane).collect::<Result<_, _>>()?;
+            }
+            "status" => {
+                let status = value.as_object().ok_or("it must be an object")?;
+                let (left, right) = (templates(status, "left")?, templates(status, "right")?);
+                self.status_left = left.unwrap_or(std::mem::take(&mut self.status_left));
+                self.status_right = right.unwrap_or(std::mem::take(&mut self.status_right));
+            }
+            "activity" => {
+                let template = value.as_str().ok_or("it must be a string")?;
+                if !template.trim().is_empty() {
+                    self.activity = template.into();
+                }
+            }
+            // Keys of other versions.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn pane((id, value): (&String, &Value)) -> Result<(String, Pane), &'static str> {
+    let entry = value.as_object().ok_or("each pane must be an object")?;
+    let side = |value: &Value| {
+        let side = value.as_str().and_then(Side::named);
+        side.ok_or("the side of a pane must be `left` or `right`")
+    };
+    let width = |value: &Value| {
+        value
+            .as_u64()
+            .ok_or("the width of a pane must be a whole number")
+    };
+    let pane = Pane {
+        side: entry.get("side").map(side).transpose()?,
+        width: entry.get("width").map(width).transpose()?,
+    };
+    Ok((id.clone(), pane))
+}
+
+fn templates(status: &Map<String, Value>, side: &str) -> Result<Option<Vec<String>>, &'static str> {
+    let Some(value) = status.get(side) else {
+        return Ok(None);
+    };
+    let items = value.as_array().and_then(|items| {
+        let text = |item: &Value| item.as_str().map(String::from);
+        items.iter().map(text).collect::<Option<Vec<_>>>()
+    });
+    items.map(Some).ok_or("its sides must be lists of strings")
+}
+
+/// A template with its `{token}`s replaced by what `value` has for them. A brace without its
+/// partner stands for itself.
+pub fn fill(template: &str, mut value: impl FnMut(&str) -> String) -> String {
+    let mut filled = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((token, behind)) = after.split_once('}') else {
+            break;
+        };
+        filled.push_str(before);
+        filled.push_str(&value(token));
+        rest = behind;
+    }
+    filled + rest
+}
+
+/// A template of a row: filled, without the parts that came up empty and their separators
+/// (` · `, and ` / ` within), and with single spaces. Empty when it has tokens and all of them are.
+pub fn expand(template: &str, mut value: impl FnMut(&str) -> String) -> String {
+    let (mut tokens, mut empty) = (0, 0);
+    let filled = fill(template, |token| {
+        let text = value(token);
+        tokens += 1;
+        empty += usize::from(text.trim().is_empty());
+        text
+    });
+    if tokens > 0 && tokens == empty {
+        return String::new();
+    }
+    without_gaps(&filled, " · ", |part| {
+        without_gaps(part, " / ", single_spaces)
+    })
+}
+
+fn without_gaps(text: &str, separator: &str, clean: impl Fn(&str) -> String) -> String {
+    // Blanks at the ends, so that a separator there is one, too.
+    let padded = format!(" {text} ");
+    let parts = padded.split(separator).map(clean);
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(separator)
+}
+
+fn single_spaces(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> (Layout, Vec<String>) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(FILE.name), text).unwrap();
+        Layout::load(&Home::at(dir.path()))
+    }
+
+    #[test]
+    fn values_are_read_and_bounded() {
+        let text = r#"{"split_min": 20, "focus": "Alt-P", "banner": false, "activity": " ",
+            "status": {"right": ["{cwd}"]}, "future": 1,
+            "panes": {"*": {"side": "left", "width": 90}, "diff": {"width": 10}, "log": {"side": "right"}}}"#;
+        let (layout, warnings) = load(text);
+        assert_eq!(warnings, Vec::<String>::new());
+        assert_eq!((layout.split_min, layout.banner), (60, false));
+        assert_eq!(layout.focus.to_string(), "alt+p");
+        assert_eq!(layout.activity, ACTIVITY);
+        assert_eq!(
+            (layout.status_left.len(), layout.status_right.as_slice()),
+            (2, &["{cwd}".into()][..])
+        );
+        let places = [
+            ("diff", None, (Side::Left, 30)),
+            ("diff", Some(Side::Right), (Side::Right, 30)),
+            ("log", Some(Side::Left), (Side::Right, 70)),
+            ("other", None, (Side::Left, 70)),
+        ];
+        for (pane, proposed, expected) in places {
+            assert_eq!(layout.place(pane, proposed), expected, "{pane}");
+        }
+        assert_eq!(Layout::default().place("x", None), (Side::Right, 40));
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_default() {
+        for (text, notices) in [
+            ("{", 1),
+            ("[1]", 1),
+            (r#"{"split_min": -1, "focus": "", "banner": 1}"#, 3),
+            (
+                r#"{"panes": {"a": {"side": "top"}}, "status": {"left": "x"}, "activity": 2}"#,
+                3,
+            ),
+        ] {
+            let (layout, warnings) = load(text);
+            assert_eq!(
+                (layout, warnings.len()),
+                (Layout::default(), notices),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn templates_leave_no_gaps() {
+        let cases = [
+            ("{model} / {effort}", "opus / high"),
+            ("{model} / {none}", "opus"),
+            ("{none} / {effort}", "high"),
+            ("{none} / {none}", ""),
+            (
+                "{none} · {model} · {none} / {none} · {effort}",
+                "opus · high",
+            ),
+            ("({none}) x  {model}", "() x opus"),
+            ("x {none}", ""),
+            ("plain  text", "plain text"),
+            ("a / b", "a / b"),
+            ("{model", "{model"),
+            ("}{model}{", "}opus{"),
+            ("{} x", ""),
+            ("{brace}", "{model}"),
+            ("", ""),
+            (" · ", ""),
+        ];
+        let value = |token: &str| match token {
+            "model" => "opus".into(),
+            "effort" => " high ".into(),
+            "brace" => "{model}".into(),
+            _ => String::new(),
+        };
+        for (template, expected) in cases {
+            assert_eq!(expand(template, value), expected, "{template:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What the core says.
+
+use std::time::Instant;
+
+use super::{App, Effect, Turn};
+use crate::agent::{Answer, Output, RequestId, TurnEvent};
+
+impl App {
+    /// Takes what the core hands over.
+    pub fn on_outputs(&mut self, outputs: Vec<Output>, now: Instant) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Event {
+                    session,
+                    request,
+                    event,
+                } => {
+                    if self.session.as_ref().is_some_and(|one| one.key == session) {
+                        self.on_event(request, &event, now);
+                    }
+                }
+                Output::Answer { request, answer } => {
+                    effects.extend(self.on_answer(request, answer, now))
+                }
+                Output::Notice(text) => self.transcript.push_notice(&text),
+                Output::Said { extension: _, text } => self.transcript.push_notice(&text),
+                Output::Asked(asked) => effects.extend(self.asked(*asked)),
+                Output::Withdrawn(ask) => self.withdrawn(ask),
+                Output::ExtensionGone(id) => self.extension_gone(id),
+                // Signals are this frontend's own business.
+                Output::Ending(_) => {}
+            }
+        }
+        effects
+    }
+
+    fn on_event(&mut self, request: Option<RequestId>, event: &TurnEvent, now: Instant) {
+        let Some(session) = &mut self.session else {
+            return;
+        };
+        if let TurnEvent::TurnStart = event {
+            // One that an extension started has no prompt that was submitted here.
+            let request = request.unwrap_or(RequestId::NOBODY);
+            session.turn.get_or_insert_with(|| Turn::new(request, now));
+        }
+        if let TurnEvent::Usage(usage) = event {
+            session.context_tokens = usage.prompt() + usage.output;
+        }
+        if let TurnEvent::Compacted { context_tokens, .. } = event {
+            session.context_tokens = *context_tokens;
+        }
+        if let TurnEvent::SessionName(name) = event {
+            session.name.clone_from(name);
+        }
+        if let Some(turn) = &mut session.turn {
+            turn.apply(event, now);
+        }
+        self.transcript.apply(event);
+    }
+
+    fn on_answer(&mut self, request: RequestId, answer: Answer, now: Instant) -> Vec<Effect> {
+        match answer {
+            Answer::Turn(result) => {
+                let session = self.session.as_mut();
+                let turn = session
+                    .and_then(|session| session.turn.take_if(|turn| turn.request == request));
+                if let Some(turn) = turn {
+                    let elapsed = now.saturating_duration_since(turn.started);
+                    self.transcript.end_turn(&result, elapsed);
+                }
+                if let (Some(session), Some(log)) = (&mut self.session, result.log) {
+                    session.log = Some(log);
+                }
+                Vec::new()
+            }
+            Answer::Refused(why) => {
+                if let Some(session) = &mut self.session {
+                    session.turn.take_if(|turn| turn.request == request);
+                }
+                self.transcript.push_error(&why);
+                Vec::new()
+            }
+            Answer::Hooked(verdict) => self.input_hooked(request, *verdict, now),
+            Answer::Called(result) => self.called(request, result, now),
+            Answer::Done
+            | Answer::Stopped(_)
+            | Answer::Info(_)
+            | Answer::Messages(_)
+            | Answer::Forked(_) => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What the app wants done, and what comes back of it.
+//!
+//! Handlers change state and return effects; `run` carries them out. Nothing that may take a while
+//! is done in a handler: it becomes a task on a thread of its own.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::agent::{Input, Past, SessionSpec};
+use crate::error::Result;
+
+/// Something to be done.
+#[derive(Debug)]
+pub enum Effect {
+    /// Tell the core.
+    Send(Input),
+    /// Do this on a thread and hand back what comes of it.
+    Task(Task),
+    /// Write these bytes to the terminal, behind the next frame.
+    Write(Vec<u8>),
+    /// Paint everything anew.
+    Redraw,
+    /// Edit this text in the user's editor.
+    Edit(String),
+    /// Stop until the shell continues e.
+    Suspend,
+    /// End with this status.
+    Quit(u8),
+}
+
+/// Work for a thread.
+pub struct Task(pub Box<dyn FnOnce() -> Done + Send>);
+
+impl Task {
+    /// Work for a thread.
+    pub fn new(work: impl FnOnce() -> Done + Send + 'static) -> Self {
+        Self(Box::new(work))
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Task")
+    }
+}
+
+/// What came of an effect.
+#[derive(Debug)]
+pub enum Done {
+    /// A session was opened, or could not be.
+    Opened(Result<Box<Opened>>),
+    /// The editor has ended; the text as it was saved, or why it is not used.
+    Edited(std::result::Result<String, String>),
+    /// Something to tell, and nothing else.
+    Notice(String),
+}
+
+/// A session that can begin.
+#[derive(Debug)]
+pub struct Opened {
+    /// It.
+    pub spec: SessionSpec,
+    /// What it goes on from.
+    pub past: Past,
+    /// What was wrong with the configuration, or with the log.
+    pub warnings: Vec<String>,
+    /// The log it goes on in.
+    pub log: Option<PathBuf>,
+}

@@ -1,0 +1,106 @@
+//! Which part of the app gets a key. The first that wants it has it.
+
+use std::time::Instant;
+
+use super::{ARMED, App, Effect, Surface};
+use crate::agent::Input;
+use crate::tui::composer::{Handled, PasteStyle};
+use crate::tui::key::{Key, KeyPress};
+use crate::tui::keymap::{Command, command};
+
+impl App {
+    /// A key was pressed.
+    pub fn on_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
+        let command = command(&press);
+        if command == Some(Command::Interrupt) {
+            return self.interrupt_all(now);
+        }
+        self.armed_until = None;
+        if let Some(effects) = self.surface_key(press) {
+            return effects;
+        }
+        match command {
+            Some(Command::Escape) => self.interrupt(),
+            Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
+            Some(Command::Redraw) => vec![Effect::Redraw],
+            Some(Command::Suspend) => vec![Effect::Suspend],
+            Some(other) => self.on_command(other, now),
+            None => self.composer_key(press, now),
+        }
+    }
+
+    fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
+        // An empty draft has nothing to delete.
+        let is_end = press.ctrl && !press.alt && press.key == Key::Char('d');
+        if is_end && self.composer.draft().buffer.is_empty() && !self.composer.is_field() {
+            return vec![Effect::Quit(0)];
+        }
+        match self.composer.key(&press, &self.keymap) {
+            Handled::Changed => self.draft_changed(),
+            Handled::Submit => self.submit(now),
+            Handled::Ignored => self.shortcut(&press),
+        }
+    }
+
+    /// Text was pasted.
+    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
+        if self.surface.as_ref().is_some_and(Surface::takes_keys) {
+            return Vec::new();
+        }
+        let style = PasteStyle::default();
+        let style = PasteStyle {
+            placeholder: self.settings.paste_placeholder as usize,
+            label: self.settings.paste_label.as_deref().unwrap_or(style.label),
+        };
+        if let Err(error) = self.composer.paste(text, style) {
+            self.transcript.push_error(&error.to_string());
+        }
+        self.draft_changed()
+    }
+
+    /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
+    pub fn interrupt_all(&mut self, now: Instant) -> Vec<Effect> {
+        if self.armed_until.is_some_and(|until| now < until) {
+            return vec![Effect::Quit(0)];
+        }
+        let mut effects = self.interrupt();
+        effects.extend(self.close_surfaces());
+        self.composer.clear();
+        self.held_prompt = None;
+        self.armed_until = Some(now + ARMED);
+        effects
+    }
+
+    /// Stops the running turn.
+    pub(super) fn interrupt(&mut self) -> Vec<Effect> {
+        let request = self.next_request();
+        let Some(session) = &mut self.session else {
+            return Vec::new();
+        };
+        let Some(turn) = &mut session.turn else {
+            return Vec::new();
+        };
+        turn.stopping = true;
+        let session = session.key;
+        vec![Effect::Send(Input::Interrupt { session, request })]
+    }
+
+    fn surface_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
+        match self.surface.as_mut()? {
+            Surface::Trust(trust) => {
+                match press.key {
+                    Key::Up => trust.step(-1),
+                    Key::Down => trust.step(1),
+                    Key::PageUp => trust.scroll(-5),
+                    Key::PageDown => trust.scroll(5),
+                    Key::Enter => {
+                        let decision = trust.decision();
+                        return Some(self.trust_decided(decision));
+                    }
+                    _ => {}
+                }
+                Some(Vec::new())
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The state of the terminal app, and how events change it.
+//!
+//! One value, stepped by events, without I/O: keys, what the core says, what tasks come to, time.
+//! A handler returns effects. What the screen shows is computed from here when a frame is built
+//! (`render`); nothing is kept beside it.
+
+mod commands;
+mod core;
+mod effect;
+mod extensions;
+mod keys;
+mod look;
+mod render;
+mod session;
+mod submit;
+mod surface;
+mod turn;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::composer::Composer;
+use super::keymap::Keymap;
+use super::theme::Background;
+use super::transcript::{Options, Transcript};
+use crate::agent::{Process, Reason, RequestId, SessionKey};
+use crate::config::Settings;
+use crate::config::history::History;
+use crate::config::keybindings::Keybindings;
+use crate::config::layout::Layout;
+
+pub use effect::{Done, Effect, Opened, Task};
+pub use session::Session;
+pub use surface::Surface;
+pub use turn::Turn;
+
+/// How long ctrl+c stays armed for the second one.
+const ARMED: Duration = Duration::from_millis(1500);
+
+/// What the command line asks of the app.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TuiOptions {
+    /// A first prompt.
+    pub prompt: Option<String>,
+    /// The model to use.
+    pub model: Option<String>,
+    /// The effort to use.
+    pub effort: Option<String>,
+    /// No session offers or runs tools.
+    pub no_tools: bool,
+    /// No session writes a log.
+    pub no_save: bool,
+    /// Go on with the newest session of this directory.
+    pub resume_newest: bool,
+    /// Open the list of sessions.
+    pub resume_picker: bool,
+}
+
+/// The app.
+#[derive(Debug)]
+pub struct App {
+    process: Arc<Process>,
+    cwd: PathBuf,
+    options: TuiOptions,
+    settings: Settings,
+    layout: Layout,
+    keymap: Keymap,
+    transcript: Transcript,
+    composer: Composer,
+    /// The session, once there is one.
+    session: Option<Session>,
+    surface: Option<Surface>,
+    /// A prompt that waits for a session.
+    held_prompt: Option<String>,
+    /// Lines on their way through the input hooks, in the order they were submitted.
+    submitted: VecDeque<submit::Submitted>,
+    armed_until: Option<Instant>,
+    /// Where accepted prompts are kept.
+    history: History,
+    /// What the terminal's background is like, once it is known.
+    background: Option<Background>,
+    /// Why the next session begins.
+    opening: Reason,
+    /// Why e ends, when that is to be told on the ordinary screen.
+    farewell: Option<String>,
+    last_request: u64,
+    last_session: u64,
+}
+
+impl App {
+    /// The app before its first event.
+    pub fn new(process: Arc<Process>, cwd: PathBuf, options: TuiOptions) -> Self {
+        let (history, earlier) = History::open(&process.home);
+        let (settings, mut warnings) = Settings::load(&process.home);
+        let (layout, more) = Layout::load(&process.home);
+        warnings.extend(more);
+        let (bindings, more) = Keybindings::load(&process.home);
+        warnings.extend(more);
+        let mut app = Self {
+            transcript: Transcript::new(transcript_options(&settings)),
+            keymap: Keymap::new(bindings),
+            composer: Composer::new(earlier),
+            held_prompt: options.prompt.clone(),
+            process,
+            cwd,
+            options,
+            settings,
+            layout,
+            session: None,
+            surface: None,
+            submitted: VecDeque::new(),
+            armed_until: None,
+            history,
+            background: None,
+            opening: Reason::Startup,
+            farewell: None,
+            last_request: 0,
+            last_session: 0,
+        };
+        for warning in warnings {
+            app.transcript.push_notice(&format!("warning: {warning}"));
+        }
+        app
+    }
+
+    /// When [`App::on_time`] has something to do.
+    pub fn deadline(&self, now: Instant) -> Option<Instant> {
+        let turn = self.turn().and_then(|turn| turn.next_change(now));
+        [self.armed_until, turn].into_iter().flatten().min()
+    }
+
+    /// Time has passed.
+    pub fn on_time(&mut self, now: Instant) {
+        self.armed_until = self.armed_until.filter(|until| now < *until);
+    }
+
+    /// A task or the editor has ended.
+    pub fn on_done(&mut self, done: Done) -> Vec<Effect> {
+        match done {
+            Done::Opened(opened) => self.opened(opened),
+            Done::Edited(Ok(text)) => {
+                self.composer.set_text(&text);
+                Vec::new()
+            }
+            Done::Edited(Err(why)) | Done::Notice(why) => {
+                self.transcript.push_notice(&why);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The running turn.
+    fn turn(&self) -> Option<&Turn> {
+        self.session.as_ref()?.turn.as_ref()
+    }
+
+    /// What is to be said on the ordinary screen at the end.
+    pub fn farewell(&self) -> Option<&str> {
+        self.farewell.as_deref()
+    }
+
+    fn history_append(&mut self, text: &str) {
+        if !self.options.no_save {
+            self.history.append(text);
+        }
+    }
+
+    fn next_request(&mut self) -> RequestId {
+        self.last_request += 1;
+        RequestId(self.last_request)
+    }
+
+    fn next_session(&mut self) -> SessionKey {
+        self.last_session += 1;
+        SessionKey(self.last_session)
+    }
+}
+
+fn transcript_options(settings: &Settings) -> Options {
+    let or = |text: &Option<String>, default: String| {
+        text.as_deref()
+            .map_or(default, |text| crate::text::one_line(text, None))
+    };
+    let defaults = Options::default();
+    Options {
+        show_thinking: settings.show_thinking.as_deref() == Some("on"),
+        label_rows: settings.tool_label_rows as usize,
+        preview_rows: settings.tool_preview_rows as usize,
+        history_limit: settings.tool_history_limit as usize,
+        thinking_hint: or(&settings.thinking_hint, defaults.thinking_hint),
+        history_hint: or(&settings.tool_history_hint, defaults.history_hint),
+        view_hint: defaults.view_hint,
+    }
+}

@@ -1,0 +1,214 @@
+//! The screen as rows, from the state as it is.
+
+use std::time::Instant;
+
+use super::turn::Phase;
+use super::{App, Turn};
+use crate::config::layout::expand;
+use crate::text::one_line;
+use crate::tui::figures;
+use crate::tui::frame::{Caret, InlineFrame, Size};
+use crate::tui::style::Row;
+use crate::tui::view::activity::{self, Activity};
+use crate::tui::view::{queue, status};
+
+/// Columns of a path in the status row.
+const CWD: usize = 40;
+
+/// The rows below the transcript.
+struct Below {
+    rows: Vec<Row>,
+    caret: Option<Caret>,
+}
+
+impl App {
+    /// What the main screen shall show. Rows that have settled are in one frame only.
+    pub fn inline_frame(&mut self, size: Size, now: Instant, late: bool) -> InlineFrame {
+        let columns = usize::from(size.columns);
+        let height = usize::from(size.rows);
+        let below = self.below(columns, height, now, late);
+        let settled = self.transcript.settled_rows(columns);
+        let room = height.saturating_sub(below.rows.len());
+        let mut live = self.transcript.live_rows(columns, room);
+        let above = live.len();
+        let caret = below.caret.map(|caret| Caret {
+            row: caret.row + above,
+            ..caret
+        });
+        live.extend(below.rows);
+        InlineFrame {
+            replace: 0,
+            settled,
+            live,
+            caret,
+        }
+    }
+
+    fn below(&mut self, columns: usize, height: usize, now: Instant, late: bool) -> Below {
+        let mut rows = Vec::new();
+        if let Some(turn) = self.turn() {
+            rows.extend(self.activity(turn, columns, now, late));
+        }
+        rows.extend(self.widgets(columns));
+        let held = self.turn().map_or(0, |turn| turn.held.len());
+        match held {
+            0 => rows.push(Row::default()),
+            waiting => rows.extend(queue::rows(
+                queue::Queue {
+                    waiting,
+                    steering: waiting,
+                    editing: None,
+                },
+                columns,
+            )),
+        }
+        let view = self.composer.view(columns, (height / 2 + 1).max(3));
+        let caret = Caret {
+            row: rows.len() + view.caret.0,
+            column: view.caret.1,
+        };
+        rows.extend(self.composer.attachments());
+        let caret = Caret {
+            row: caret.row + usize::from(self.composer.attachments().is_some()),
+            ..caret
+        };
+        rows.extend(view.rows);
+        let hint = self.settings.trust_scroll_hint.clone();
+        let hint = hint.as_deref().unwrap_or("pgup/pgdn scroll");
+        let takes_keys = self
+            .surface
+            .as_ref()
+            .is_some_and(super::Surface::takes_keys);
+        match &mut self.surface {
+            Some(surface) => {
+                rows.extend(surface.rows(hint, columns, height.saturating_sub(rows.len())))
+            }
+            None => {
+                rows.push(Row::default());
+                rows.push(self.status(columns, now));
+            }
+        }
+        Below {
+            rows,
+            caret: Some(caret).filter(|_| !takes_keys),
+        }
+    }
+
+    fn activity(&self, turn: &Turn, columns: usize, now: Instant, late: bool) -> Vec<Row> {
+        let label;
+        let activity = match &turn.phase {
+            Phase::Retrying {
+                attempt,
+                limit,
+                at,
+                reason,
+            } => Activity::Retry {
+                attempt: *attempt,
+                limit: *limit,
+                seconds: at.saturating_duration_since(now).as_secs(),
+                reason,
+            },
+            Phase::Recovered {
+                attempt,
+                limit,
+                until,
+            } if now < *until => Activity::Recovered {
+                attempt: *attempt,
+                limit: *limit,
+            },
+            phase => {
+                label = self.activity_text(turn, now);
+                let lit = (*phase != Phase::Replying).then(|| turn.is_lit(now));
+                Activity::Label { text: &label, lit }
+            }
+        };
+        activity::rows(&activity, late, columns)
+    }
+
+    fn activity_text(&self, turn: &Turn, now: Instant) -> String {
+        let elapsed = now.saturating_duration_since(turn.started);
+        expand(&self.layout.activity, |token| match token {
+            "phase" if turn.stopping => "Stopping".into(),
+            "phase" if turn.phase == Phase::Compacting => "Compacting context".into(),
+            "phase" => "Thinking".into(),
+            "elapsed" => format!("({})", figures::clock(elapsed)),
+            "tokens" => self.transcript.tokens().text(),
+            "activity" => self.activity_slots(),
+            _ => String::new(),
+        })
+    }
+
+    fn status(&self, columns: usize, now: Instant) -> Row {
+        let left: Vec<String> = self
+            .layout
+            .status_left
+            .iter()
+            .map(|template| expand(template, |token| self.status_token(token)))
+            .collect();
+        let armed = self.armed_until.is_some_and(|until| now < until);
+        let right = match armed {
+            true => "ctrl+c again to quit".to_owned(),
+            false => {
+                let parts = self.layout.status_right.iter();
+                let parts =
+                    parts.map(|template| expand(template, |token| self.status_token(token)));
+                parts
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(" · ")
+            }
+        };
+        status::row(&left, &right, columns)
+    }
+
+    fn status_token(&self, token: &str) -> String {
+        let session = self.session.as_ref();
+        match (token, session) {
+            ("model", Some(session)) => session.selection.model.id.clone(),
+            ("effort", Some(session)) => session.selection.effort.clone().unwrap_or_default(),
+            ("context", Some(session)) => {
+                let window = session.selection.model.context_window;
+                match (session.context_tokens * 100).checked_div(window) {
+                    Some(0) | None => String::new(),
+                    Some(percent) => format!("{percent}%"),
+                }
+            }
+            ("session", Some(session)) => {
+                one_line(session.name.as_deref().unwrap_or_default(), Some(CWD))
+            }
+            ("cwd", _) => one_line(&self.short_cwd(), Some(CWD)),
+            (token, _) => self.status_slots(token),
+        }
+    }
+
+    /// The window's title.
+    pub fn title(&self) -> String {
+        let name = self
+            .session
+            .as_ref()
+            .and_then(|session| session.name.clone());
+        format!("e · {}", name.unwrap_or_else(|| self.short_cwd()))
+    }
+
+    /// The last two parts of the directory, with `~` for the person's home.
+    fn short_cwd(&self) -> String {
+        let home = self.process.env.path("HOME");
+        let below = home
+            .as_deref()
+            .and_then(|home| self.cwd.strip_prefix(home).ok());
+        let (prefix, path) = match below {
+            Some(below) => ("~/", below),
+            None => ("", self.cwd.as_path()),
+        };
+        let parts: Vec<_> = path
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy())
+            .collect();
+        let last = parts[parts.len().saturating_sub(2)..].join("/");
+        match prefix {
+            "~/" if last.is_empty() => "~".into(),
+            "~/" if parts.len() <= 2 => format!("~/{last}"),
+            _ => last,
+        }
+    }
+}

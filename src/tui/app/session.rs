@@ -1,0 +1,204 @@
+//! Opening sessions: trust first, then what the settings and the command line ask for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{App, Done, Effect, Opened, Surface, Task, Turn};
+use crate::agent::{Choice, Input, Origin, Past, Reason, Selection, SessionKey, Toolset};
+use crate::config::Trust;
+use crate::config::build::VERSION;
+use crate::config::trust::{self, Decision};
+use crate::error::{Error, Result};
+use crate::tools;
+use crate::tui::view::trust as panel;
+
+/// What trust lets e load.
+const LOADS: &str = "Trusting it lets e load the instructions, skills and prompts that the repository carries.\n\
+Tools run with your permissions either way: trust is not a sandbox.";
+
+/// The session that is on the screen.
+#[derive(Debug)]
+pub struct Session {
+    /// What the core calls it.
+    pub key: SessionKey,
+    /// Its directory.
+    pub workspace: PathBuf,
+    /// What answers from the next turn on.
+    pub selection: Selection,
+    /// Its display name.
+    pub name: Option<String>,
+    /// Its log, once it is known.
+    pub log: Option<PathBuf>,
+    /// The tokens of the newest request, for the share of the window that is used.
+    pub context_tokens: u64,
+    /// The turn that runs.
+    pub turn: Option<Turn>,
+}
+
+impl App {
+    /// The first step: asks for trust, or opens a session.
+    pub fn start(&mut self) -> Vec<Effect> {
+        if self.options.resume_picker || self.options.resume_newest {
+            // The transcript is that of the session that is resumed.
+        } else if self.layout.banner {
+            self.transcript.push_banner(VERSION, "/help for commands");
+        }
+        let (trust, warnings) = Trust::load(&self.process.home, self.process.trusted.clone());
+        for warning in warnings {
+            self.transcript.push_notice(&format!("warning: {warning}"));
+        }
+        match trust.decision(&self.cwd) {
+            Decision::Trusted => self.open(Reason::Startup),
+            Decision::Declined => match trust.check(&self.cwd) {
+                Err(error) => self.refuse(error),
+                Ok(()) => self.open(Reason::Startup),
+            },
+            Decision::Unasked => {
+                let broader = self.broader();
+                let path = self.cwd.to_string_lossy();
+                let broader = broader.as_deref().map(|path| path.to_string_lossy());
+                let asks = panel::Trust::new(&path, broader.as_deref(), LOADS);
+                self.surface = Some(Surface::Trust(asks));
+                Vec::new()
+            }
+        }
+    }
+
+    fn refuse(&mut self, error: Error) -> Vec<Effect> {
+        self.farewell = Some(error.to_string());
+        vec![Effect::Quit(1)]
+    }
+
+    /// The directory above that may be trusted instead: the top-most one below the person's home,
+    /// else the parent, unless that is the root.
+    pub(super) fn broader(&self) -> Option<PathBuf> {
+        let home = self.process.env.path("HOME");
+        if let Some(rest) = home
+            .as_deref()
+            .and_then(|home| self.cwd.strip_prefix(home).ok())
+        {
+            let first = rest.components().next()?;
+            let top = home?.join(first);
+            return Some(top).filter(|top| *top != self.cwd);
+        }
+        let parent = self.cwd.parent()?;
+        (parent.parent().is_some()).then(|| parent.to_path_buf())
+    }
+
+    /// The question about trust is answered.
+    pub(super) fn trust_decided(&mut self, decision: panel::Decision) -> Vec<Effect> {
+        let directory = match decision {
+            panel::Decision::Quit => return vec![Effect::Quit(1)],
+            panel::Decision::Here => self.cwd.clone(),
+            panel::Decision::Broader => self.broader().unwrap_or_else(|| self.cwd.clone()),
+        };
+        self.surface = None;
+        match trust::record(&self.process.home, &self.process.env, &directory, true) {
+            Ok(warnings) => {
+                for warning in warnings {
+                    self.transcript.push_notice(&format!("warning: {warning}"));
+                }
+            }
+            Err(error) => {
+                self.transcript.push_error(&error.to_string());
+                return Vec::new();
+            }
+        }
+        self.open(Reason::Startup)
+    }
+
+    /// Opens a fresh session.
+    pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
+        let (process, choice) = (self.process.clone(), self.choice());
+        self.opening = reason;
+        let work = move || {
+            let mut warnings = Vec::new();
+            let spec = process.open(choice, &mut warnings);
+            Done::Opened(spec.map(|spec| {
+                Box::new(Opened {
+                    spec,
+                    past: Past::default(),
+                    warnings,
+                    log: None,
+                })
+            }))
+        };
+        vec![Effect::Task(Task::new(work))]
+    }
+
+    pub(super) fn choice(&self) -> Choice {
+        Choice {
+            workspace: self.cwd.clone(),
+            model: self.options.model.clone(),
+            effort: self.options.effort.clone(),
+            tools: match self.options.no_tools {
+                true => Toolset::none(),
+                false => Toolset::all(),
+            },
+            save: !self.options.no_save,
+        }
+    }
+
+    /// A session can begin, in the place of the one before.
+    pub(super) fn opened(&mut self, opened: Result<Box<Opened>>) -> Vec<Effect> {
+        let Opened {
+            spec,
+            past,
+            warnings,
+            log,
+        } = match opened {
+            Ok(opened) => *opened,
+            Err(error) => {
+                self.transcript.push_error(&error.to_string());
+                return Vec::new();
+            }
+        };
+        for warning in warnings {
+            self.transcript.push_notice(&format!("warning: {warning}"));
+        }
+        let mut effects = self.close();
+        let key = self.next_session();
+        let extensions = spec.extensions.clone();
+        let messages: Vec<_> = past
+            .entries
+            .iter()
+            .map(|entry| entry.message.clone())
+            .collect();
+        self.transcript
+            .restore(&messages, |name, arguments| match extensions.tool(name) {
+                Some(tool) => crate::agent::extension_label(&tool.item, arguments),
+                None => tools::label(name, arguments),
+            });
+        self.session = Some(Session {
+            key,
+            workspace: spec.workspace.clone(),
+            selection: spec.selection.clone(),
+            name: past.name.clone(),
+            log,
+            context_tokens: 0,
+            turn: None,
+        });
+        let origin = Origin {
+            reason: self.opening,
+            handle: None,
+        };
+        effects.push(Effect::Send(Input::Open(key, Arc::new(spec), past, origin)));
+        if let Some(prompt) = self.held_prompt.take() {
+            effects.extend(self.submit_text(prompt, Instant::now()));
+        }
+        effects
+    }
+
+    /// Lets the session go.
+    pub(super) fn close(&mut self) -> Vec<Effect> {
+        let Some(session) = self.session.take() else {
+            return Vec::new();
+        };
+        let request = self.next_request();
+        vec![Effect::Send(Input::Close {
+            session: session.key,
+            request,
+        })]
+    }
+}

@@ -1,0 +1,209 @@
+//! What becomes of a submitted line: input hooks, then what it is, then who gets it.
+//!
+//! Hooks of different lines may overlap, but lines are carried out in the order in which they
+//! were submitted: each waits at the head of one queue until its verdict is there.
+
+use std::time::Instant;
+
+use super::{App, Effect, Turn};
+use crate::agent::{Input, Limits, Prompt, RequestId, Source};
+use crate::chat::Image;
+use crate::extension::{Hook, HookKind, Verdict};
+
+/// A line on its way.
+#[derive(Debug)]
+pub(super) struct Submitted {
+    /// The question to the extensions; none when none has the hook.
+    request: Option<RequestId>,
+    text: String,
+    images: Vec<Image>,
+    verdict: Option<Verdict>,
+}
+
+/// What a line is.
+#[derive(Debug, PartialEq, Eq)]
+enum Line<'a> {
+    /// A command of the shell.
+    Shell(&'a str),
+    /// A word after a slash, and what follows it.
+    Slash(&'a str, &'a str),
+    /// Something for the model.
+    Prompt,
+}
+
+impl App {
+    /// Enter was pressed in the composer.
+    pub(super) fn submit(&mut self, now: Instant) -> Vec<Effect> {
+        if self.composer.draft().is_blank() {
+            return Vec::new();
+        }
+        if self.session.is_none() {
+            self.transcript
+                .push_notice("there is no session yet: sign in with /login first");
+            return Vec::new();
+        }
+        let draft = self.composer.take();
+        let text = draft.buffer.expand();
+        self.composer.remember(&text);
+        self.history_append(&text);
+        self.send_through_hooks(text, draft.images, now)
+    }
+
+    /// Submits a text that nobody typed here: the first prompt, or what a command made.
+    pub(super) fn submit_text(&mut self, text: String, now: Instant) -> Vec<Effect> {
+        self.send_through_hooks(text, Vec::new(), now)
+    }
+
+    fn send_through_hooks(
+        &mut self,
+        text: String,
+        images: Vec<Image>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let hooked = self.process.extensions.hooks.contains(&HookKind::Input);
+        let request = hooked.then(|| self.next_request());
+        if let Some(request) = request {
+            let hook = Hook::Input { text: text.clone() };
+            effects.push(Effect::Send(Input::Hook(request, hook)));
+        }
+        self.submitted.push_back(Submitted {
+            request,
+            text,
+            images,
+            verdict: None,
+        });
+        effects.extend(self.carry_out(now));
+        effects
+    }
+
+    /// The extensions have looked at a line.
+    pub(super) fn input_hooked(
+        &mut self,
+        request: RequestId,
+        verdict: Verdict,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let waits = |line: &&mut Submitted| line.request == Some(request);
+        if let Some(line) = self.submitted.iter_mut().find(waits) {
+            line.verdict = Some(verdict);
+        }
+        self.carry_out(now)
+    }
+
+    fn carry_out(&mut self, now: Instant) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let ready = |line: &Submitted| line.request.is_none() || line.verdict.is_some();
+        while self.submitted.front().is_some_and(ready) {
+            let Some(line) = self.submitted.pop_front() else {
+                break;
+            };
+            let mut text = line.text;
+            if let Some(Verdict::Input {
+                consumed,
+                replacement,
+                notices,
+            }) = line.verdict
+            {
+                for notice in notices {
+                    self.transcript.push_notice(&notice);
+                }
+                if consumed {
+                    continue;
+                }
+                text = replacement.unwrap_or(text);
+            }
+            effects.extend(self.run_line(text, line.images, now));
+        }
+        effects
+    }
+
+    fn run_line(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+        match line(&text) {
+            Line::Shell(command) => self.shell(command, &images),
+            Line::Slash(name, args) => match self.command(name, args, now) {
+                Some(effects) => effects,
+                None => {
+                    self.transcript
+                        .push_notice(&format!("there is no command /{name} - see /help"));
+                    Vec::new()
+                }
+            },
+            Line::Prompt => self.prompt(text, images, now),
+        }
+    }
+
+    /// Says something to the model: a new turn, or a message into the running one.
+    pub(super) fn prompt(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+        let request = self.next_request();
+        let Some(session) = &mut self.session else {
+            return Vec::new();
+        };
+        let key = session.key;
+        if let Some(turn) = &mut session.turn {
+            if !images.is_empty() {
+                self.transcript
+                    .push_notice("images cannot join a running turn; send them after it");
+                return Vec::new();
+            }
+            turn.held.push(text.clone());
+            return vec![Effect::Send(Input::Steer {
+                session: key,
+                request,
+                text,
+            })];
+        }
+        session.turn = Some(Turn::new(request, now));
+        self.transcript.push_user(&text, images.len());
+        vec![Effect::Send(Input::Prompt {
+            session: key,
+            request,
+            prompt: Prompt {
+                text,
+                images,
+                source: Source::Settled,
+            },
+            limits: Limits::default(),
+        })]
+    }
+}
+
+/// What a line is. Slash text is literal when it is `/`, begins with `/ `, or when its first word has
+/// another slash.
+fn line(text: &str) -> Line<'_> {
+    if let Some(command) = text.strip_prefix('!') {
+        return Line::Shell(command.trim());
+    }
+    let Some(rest) = text.strip_prefix('/') else {
+        return Line::Prompt;
+    };
+    let (name, args) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    match name.is_empty() || name.contains('/') {
+        true => Line::Prompt,
+        false => Line::Slash(name, args.trim()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_what_they_look_like() {
+        for (text, expected) in [
+            ("hi", Line::Prompt),
+            ("! ls -l ", Line::Shell("ls -l")),
+            ("/help", Line::Slash("help", "")),
+            (
+                "/compact  the parser ",
+                Line::Slash("compact", "the parser"),
+            ),
+            ("/", Line::Prompt),
+            ("/ hi", Line::Prompt),
+            ("/usr/bin is full", Line::Prompt),
+            (" /help", Line::Prompt),
+        ] {
+            assert_eq!(line(text), expected, "{text}");
+        }
+    }
+}

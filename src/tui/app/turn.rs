@@ -1,0 +1,127 @@
+//! The running turn, as the activity row tells about it.
+
+use std::time::{Duration, Instant};
+
+use crate::agent::{RequestId, TurnEvent};
+
+/// How long a success after a retry is shown.
+const RECOVERED: Duration = Duration::from_millis(1500);
+/// Half a period of the dot.
+const BLINK: Duration = Duration::from_millis(500);
+
+/// A turn from its prompt to its answer.
+#[derive(Debug)]
+pub struct Turn {
+    /// The request that the core answers when it is over.
+    pub request: RequestId,
+    /// When it began.
+    pub started: Instant,
+    /// What it is doing.
+    pub phase: Phase,
+    /// Whether it is being stopped.
+    pub stopping: bool,
+    /// Messages that steer it and have not been taken, oldest first.
+    pub held: Vec<String>,
+}
+
+/// What a turn is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Anything that takes time.
+    Working,
+    /// Reply text streams.
+    Replying,
+    /// A summary is being made.
+    Compacting,
+    /// It waits to ask again.
+    Retrying {
+        /// The coming attempt.
+        attempt: u32,
+        /// Most attempts.
+        limit: u32,
+        /// When it is made.
+        at: Instant,
+        /// What failed.
+        reason: String,
+    },
+    /// It is being answered after a retry.
+    Recovered {
+        /// Which attempt.
+        attempt: u32,
+        /// Most attempts.
+        limit: u32,
+        /// How long this is shown.
+        until: Instant,
+    },
+}
+
+impl Turn {
+    /// A turn that has just been asked for.
+    pub fn new(request: RequestId, now: Instant) -> Self {
+        Self {
+            request,
+            started: now,
+            phase: Phase::Working,
+            stopping: false,
+            held: Vec::new(),
+        }
+    }
+
+    /// Takes account of an event.
+    pub fn apply(&mut self, event: &TurnEvent, now: Instant) {
+        self.phase = match event {
+            TurnEvent::Text(_) => Phase::Replying,
+            TurnEvent::Compacting => Phase::Compacting,
+            TurnEvent::Retry {
+                attempt,
+                limit,
+                delay_secs,
+                reason,
+                ..
+            } => Phase::Retrying {
+                attempt: *attempt,
+                limit: *limit,
+                at: now + Duration::from_secs(*delay_secs),
+                reason: reason.clone(),
+            },
+            TurnEvent::Recovered { attempt, limit } => Phase::Recovered {
+                attempt: *attempt,
+                limit: *limit,
+                until: now + RECOVERED,
+            },
+            TurnEvent::Steered(text) => {
+                // They are taken in the order in which they were held.
+                if let Some(at) = self.held.iter().position(|held| held == text) {
+                    self.held.remove(at);
+                }
+                return;
+            }
+            TurnEvent::Reasoning(_)
+            | TurnEvent::ToolBatch(_)
+            | TurnEvent::ToolStart(_)
+            | TurnEvent::Compacted { .. } => match self.phase {
+                Phase::Recovered { until, .. } if now < until => return,
+                _ => Phase::Working,
+            },
+            _ => return,
+        };
+    }
+
+    /// Whether the dot is on.
+    pub fn is_lit(&self, now: Instant) -> bool {
+        let elapsed = now.saturating_duration_since(self.started).as_millis();
+        (elapsed / BLINK.as_millis()) % 2 == 0
+    }
+
+    /// When the activity row looks different without anything happening.
+    pub fn next_change(&self, now: Instant) -> Option<Instant> {
+        let elapsed = now.saturating_duration_since(self.started);
+        let halves = elapsed.as_millis() / BLINK.as_millis() + 1;
+        let halves = u32::try_from(halves).unwrap_or(u32::MAX);
+        let blink = self.started + BLINK * halves;
+        match self.phase {
+            Phase::Recovered { until, .. } if until > now => Some(blink.min(until)),
+            _ => Some(blink),
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Diffs as rows: numbers and signs in their colours, the words that changed in bold.
+//!
+//! Both grammars are read: e's own rows (`text::diff_rows`) and unified diffs, whose numbers are
+//! counted from their hunk heads.
+
+use similar::{ChangeTag, TextDiff};
+
+use super::rich::Rich;
+use super::style::{Row, Style, Token};
+use crate::text::{expand_tabs, wrap_hard};
+
+/// Columns of number and sign before the text.
+pub const MARGIN: usize = 8;
+/// Longest lines whose words are compared, in bytes.
+const MAX_COMPARED: usize = 2_000;
+/// Pairs of lines of one diff that are compared.
+const MAX_PAIRS: usize = 500;
+
+/// A diff, line by line.
+#[derive(Clone, Debug)]
+enum Line {
+    /// `sign`, the line's number, its text.
+    Numbered(char, u64, String),
+    /// A path, or something that stands for itself.
+    Plain(String),
+    /// Lines are left out here.
+    Gap,
+}
+
+/// The lines of a diff, uncut; none when the text is not a diff. The text is clean.
+pub fn lines(body: &str) -> Option<Vec<Rich>> {
+    let lines = own_rows(body).or_else(|| unified(body))?;
+    let mut rich: Vec<Rich> = lines.iter().map(draw).collect();
+    emphasise(&lines, &mut rich);
+    Some(rich)
+}
+
+/// Lines as rows of at most `columns`: what is longer goes on under its text.
+pub fn wrap(line: &Rich, columns: usize) -> Vec<Row> {
+    let margin = if columns > 2 * MARGIN { MARGIN } else { 0 };
+    let ranges = wrap_hard(line.text(), columns, columns - margin);
+    let mut rows = line.rows(ranges);
+    for row in rows.iter_mut().skip(1).filter(|_| margin > 0) {
+        let text = std::mem::take(&mut row.spans);
+        row.push(" ".repeat(margin), Style::default());
+        row.spans.extend(text);
+    }
+    rows
+}
+
+/// `   12 + text`, and nothing else but gaps, below a path.
+fn own_rows(body: &str) -> Option<Vec<Line>> {
+    let mut numbered = 0;
+    let mut lines = Vec::new();
+    for (index, row) in body.split('\n').enumerate() {
+        let line = match own_row(row) {
+            Some(line) => line,
+            None if index == 0 => Line::Plain(row.to_owned()),
+            None => return None,
+        };
+        numbered += usize::from(matches!(line, Line::Numbered(..)));
+        lines.push(line);
+    }
+    (numbered > 0).then_some(lines)
+}
+
+fn own_row(row: &str) -> Option<Line> {
+    if row.trim() == "⋯" {
+        return Some(Line::Gap);
+    }
+    let start = row.len() - row.trim_start_matches(' ').len();
+    let digits = row[start..].bytes().take_while(u8::is_ascii_digit).count();
+    let end = start + digits;
+    let number = row[start..end].parse().ok()?;
+    let mut marks = row[end..].chars();
+    let sign = match (marks.next(), marks.next(), marks.next()) {
+        (Some(' '), Some(sign @ (' ' | '+' | '-')), Some(' ') | None) if end >= 5 => sign,
+        _ => return None,
+    };
+    Some(Line::Numbered(sign, number, marks.as_str().to_owned()))
+}
+
+fn unified(body: &str) -> Option<Vec<Line>> {
+    let mut lines = Vec::new();
+    let (mut old, mut new) = (0u64, 0u64);
+    let (mut old_left, mut new_left) = (0u64, 0u64);
+    let mut hunks_of_file = 0;
+    let mut hunks = 0;
+    let mut path = String::new();
+    for line in body.lines() {
+        let in_hunk = old_left > 0 || new_left > 0;
+        if in_hunk {
+            let (sign, text) = match line.chars().next() {
+                Some(sign @ (' ' | '+' | '-')) => (sign, &line[1..]),
+                // Some tools drop the blank of an empty context line.
+                None => (' ', ""),
+                Some(_) => continue,
+            };
+            let number = if sign == '-' { old } else { new };
+            lines.push(Line::Numbered(sign, number, text.to_owned()));
+            if sign != '+' {
+                (old, old_left) = (old.saturating_add(1), old_left.saturating_sub(1));
+            }
+            if sign != '-' {
+                (new, new_left) = (new.saturating_add(1), new_left.saturating_sub(1));
+            }
+        } else if let Some(head) = line.strip_prefix("@@ -") {
+            let (from, count, to, new_count) = hunk_head(head)?;
+            (old, old_left, new, new_left) = (from, count, to, new_count);
+            if hunks_of_file > 0 {
+                lines.push(Line::Gap);
+            }
+            hunks_of_file += 1;
+            hunks += 1;
+        } else if let Some(name) = line.strip_prefix("--- ") {
+            path = file_name(name, "a/");
+        } else if let Some(name) = line.strip_prefix("+++ ") {
+            let name = file_name(name, "b/");
+            // A file that is gone is named by what it was.
+            lines.push(Line::Plain(if name == "/dev/null" {
+                std::mem::take(&mut path)
+            } else {
+                name
+            }));
+            hunks_of_file = 0;
+        } else if !["diff --git ", "index "]
+            .iter()
+            .any(|start| line.starts_with(start))
+        {
+            lines.push(Line::Plain(line.to_owned()));
+        }
+    }
+    (hunks > 0).then_some(lines)
+}
+
+/// The numbers of `1,5 +1,6 @@`.
+fn hunk_head(head: &str) -> Option<(u64, u64, u64, u64)> {
+    let (old, rest) = head.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    let side = |text: &str| match text.split_once(',') {
+        Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
+        None => Some((text.parse().ok()?, 1)),
+    };
+    let ((old, old_count), (new, new_count)) = (side(old)?, side(new)?);
+    Some((old, old_count, new, new_count))
+}
+
+fn file_name(name: &str, side: &str) -> String {
+    let name = name.split('\t').next().unwrap_or(name);
+    name.strip_prefix(side).unwrap_or(name).to_owned()
+}
+
+fn draw(line: &Line) -> Rich {
+    let context = Style {
+        dim: true,
+        ..Style::colored(Token::ToolDiffContext)
+    };
+    match line {
+        Line::Plain(text) => Rich::of(&expand_tabs(text), Style::default()),
+        Line::Gap => Rich::of("      ⋯", context),
+        Line::Numbered(sign, number, text) => {
+            let style = match sign {
+                '+' => Style::colored(Token::ToolDiffAddedMarker),
+                '-' => Style::colored(Token::ToolDiffRemovedMarker),
+                _ => context.clone(),
+            };
+            let mut rich = Rich::of(&format!("{number:>5} {sign} "), style);
+            let plain = if *sign == ' ' {
+                context
+            } else {
+                Style::default()
+            };
+            rich.push(&expand_tabs(text), plain);
+            rich
+        }
+    }
+}
+
+/// Marks the words that differ where as many lines were added as were removed.
+fn emphasise(lines: &[Line], rich: &mut [Rich]) {
+    let sign = |at: usize| match lines.get(at) {
+        Some(Line::Numbered(sign, _, _)) => *sign,
+        _ => ' ',
+    };
+    let mut at = 0;
+    let mut left = MAX_PAIRS;
+    while at < lines.len() {
+        let removed = (at..lines.len()).take_while(|at| sign(*at) == '-').count();
+        let added_from = at + removed;
+        let added = (added_from..lines.len())
+            .take_while(|at| sign(*at) == '+')
+            .count();
+        if removed == added && removed <= left {
+            left -= removed;
+            for pair in 0..removed {
+                mark_words(rich, at + pair, added_from + pair);
+            }
+        }
+        at += (removed + added).max(1);
+    }
+}
+
+fn mark_words(rich: &mut [Rich], old: usize, new: usize) {
+    let text = |at: usize| {
+        let text = rich[at].text();
+        // The text follows the blank after the sign.
+        let start = (text.find(['+', '-']).unwrap_or(0) + 2).min(text.len());
+        (start, text[start..].to_owned())
+    };
+    let ((old_start, old_text), (new_start, new_text)) = (text(old), text(new));
+    if old_text.len().max(new_text.len()) > MAX_COMPARED {
+        return;
+    }
+    let diff = TextDiff::from_words(&old_text, &new_text);
+    // Lines that share little are another line, not a changed one.
+    if diff.ratio() < 0.4 {
+        return;
+    }
+    let (mut old_at, mut new_at) = (old_start, new_start);
+    for change in diff.iter_all_changes() {
+        let length = change.value().len();
+        match change.tag() {
+            ChangeTag::Equal => {
+                old_at += length;
+                new_at += length;
+            }
+            ChangeTag::Delete => {
+                rich[old].restyle(old_at..old_at + length, |style| style.bold = true);
+                old_at += length;
+            }
+            ChangeTag::Insert => {
+                rich[new].restyle(new_at..new_at + length, |style| style.bold = true);
+                new_at += length;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::diff_rows;
+    use crate::tui::testing::{Random, check, plain, styled};
+
+    fn rows(body: &str, columns: usize) -> Option<Vec<Row>> {
+        let lines = lines(body)?;
+        Some(lines.iter().flat_map(|line| wrap(line, columns)).collect())
+    }
+
+    #[test]
+    fn own_rows_are_coloured() {
+        let body = diff_rows("a.rs", "one\nlet x = 1;\nend\n", "one\nlet x = 22;\nend\n");
+        let expected = [
+            "a.rs",
+            "⟨toolDiffContext dim|    1   one⟩",
+            "⟨toolDiffRemovedMarker|    2 - ⟩let x = ⟨bold|1;⟩",
+            "⟨toolDiffAddedMarker|    2 + ⟩let x = ⟨bold|22;⟩",
+            "⟨toolDiffContext dim|    3   end⟩",
+        ];
+        assert_eq!(styled(&rows(&body, 40).expect("a diff")), expected);
+    }
+
+    #[test]
+    fn unified_diffs_get_real_numbers() {
+        let body = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -8,3 +8,3 @@ fn f\n a\n-b\n+c\n \n\
+                    @@ -20 +20,2 @@\n-x\n+y\n+-- z\nBinary files p and q differ\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-l\n";
+        let expected = [
+            "x",
+            "    8   a",
+            "    9 - b",
+            "    9 + c",
+            "   10   ",
+            "      ⋯",
+            "   20 - x",
+            "   20 + y",
+            "   21 + -- z",
+            "Binary files p and q differ",
+            "gone",
+            "    1 - l",
+        ];
+        assert_eq!(plain(&rows(body, 40).expect("a diff")), expected);
+    }
+
+    #[test]
+    fn other_text_is_no_diff() {
+        for text in [
+            "",
+            "hello\nworld",
+            "@@ -x +y @@",
+            "--- a\n+++ b\n",
+            "path only",
+            "a\n    1 ? x",
+        ] {
+            assert!(lines(text).is_none(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn long_lines_go_on_under_their_text() {
+        let body = format!("p\n    1 + {}", "x".repeat(30));
+        let expected = [
+            "p",
+            "    1 + xxxxxxxxxxxx",
+            "        xxxxxxxxxxxx",
+            "        xxxxxx",
+        ];
+        assert_eq!(plain(&rows(&body, 20).expect("a diff")), expected);
+    }
+
+    #[test]
+    fn any_text_is_survived() {
+        let parts = [
+            "@@ -1,9 +1,9 @@\n",
+            "@@ -18446744073709551615,2 +1 @@\n",
+            "+a b\n",
+            "-a c\n",
+            " x\n",
+            "\n",
+            "--- a/x\n",
+            "+++ b/日\n",
+            "    1 + é\tz\n",
+            "    1 - é\n",
+            "99999999999999999999 + x\n",
+        ];
+        let mut random = Random(4);
+        for _ in 0..2_000 {
+            let body: String = (0..random.below(9))
+                .map(|_| parts[random.below(parts.len())])
+                .collect();
+            for columns in [1, 9, 40] {
+                if let Some(rows) = rows(&body, columns) {
+                    check(&rows, columns);
+                }
+            }
+        }
+    }
+}

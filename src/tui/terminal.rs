@@ -1,0 +1,315 @@
+//! The terminal as something that is borrowed: what is switched on is switched off again, in
+//! reverse, however e ends.
+//!
+//! There is one list of modes and one function that leaves them. Quit, panic, signals, suspend
+//! and the external editor all use it. The questions that e asks the terminal stand here as well;
+//! their answers come as input and are read by `key`.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use std::{panic, thread};
+
+use super::frame::Size;
+use crate::error::{Error, Result, io_text};
+use crate::sys::poll::{FdKind, fd_kind};
+use crate::sys::tty::Tty;
+use crate::sys::{Env, lock};
+use crate::text::one_line;
+
+/// Asks for the cursor position (DSR 6).
+pub const ASK_CURSOR: &[u8] = b"\x1b[6n";
+/// Asks for the background colour (OSC 11).
+pub const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
+/// Asks which keyboard protocol flags are on.
+pub const ASK_KEYBOARD: &[u8] = b"\x1b[?u";
+
+/// How long modes may take to be written before e goes on without them. A terminal that takes
+/// nothing for so long is stuck.
+const MODES: Duration = Duration::from_millis(500);
+
+/// Longest title, in columns.
+const MAX_TITLE: usize = 100;
+
+/// The modes that come and go while e runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modes {
+    /// The alternate screen.
+    pub alternate: bool,
+    /// Mouse clicks, drags and the wheel are e's.
+    pub mouse: bool,
+}
+
+/// A mode of the list.
+struct Mode {
+    is_wanted: fn(Modes) -> bool,
+    enter: &'static str,
+    /// Makes sure of it when it was entered and somebody may have changed it since.
+    again: &'static str,
+    leave: &'static str,
+}
+
+impl Mode {
+    /// Whether it belongs to these modes; none are on while the terminal is not ours.
+    fn is_on(&self, modes: Option<Modes>) -> bool {
+        modes.is_some_and(self.is_wanted)
+    }
+}
+
+/// Every mode, in the order in which they are entered. Raw mode surrounds them.
+const LIST: &[Mode] = &[
+    // The title of before is kept by the terminal, and cleared where it is not.
+    Mode {
+        is_wanted: |_| true,
+        enter: "\x1b[22;0t",
+        again: "",
+        leave: "\x1b]0;\x1b\\\x1b[23;0t",
+    },
+    // Bracketed paste.
+    Mode {
+        is_wanted: |_| true,
+        enter: "\x1b[?2004h",
+        again: "\x1b[?2004h",
+        leave: "\x1b[?2004l",
+    },
+    // The keyboard protocol, flag "disambiguate".
+    Mode {
+        is_wanted: |_| true,
+        enter: "\x1b[>1u",
+        again: "\x1b[=1;1u",
+        leave: "\x1b[<1u",
+    },
+    // The alternate screen, which has keyboard flags of its own.
+    Mode {
+        is_wanted: |modes| modes.alternate,
+        enter: "\x1b[?1049h\x1b[>1u",
+        again: "",
+        leave: "\x1b[<1u\x1b[?1049l",
+    },
+    // Buttons and drags, in the encoding that knows large coordinates.
+    Mode {
+        is_wanted: |modes| modes.mouse,
+        enter: "\x1b[?1002h\x1b[?1006h",
+        again: "\x1b[?1002h\x1b[?1006h",
+        leave: "\x1b[?1006l\x1b[?1002l",
+    },
+];
+
+/// Ends whatever a frame may have begun, and shows the cursor.
+const END_FRAME: &str = "\x1b[m\x1b]8;;\x1b\\\x1b[?7h\x1b[?2026l\x1b[?25h";
+
+/// Ends the sequence in which a write was cut off, and the style that it was in.
+const MEND: &str = "\x18\x1b[m\x1b]8;;\x1b\\";
+
+/// Makes room below the cursor, when it is not known where the live region ends.
+const BELOW: &[u8] = b"\r\n\x1b[J";
+
+/// The terminal that e has borrowed. Dropping it gives it back.
+#[derive(Debug)]
+pub struct Terminal {
+    tty: Tty,
+    state: Mutex<State>,
+    /// Whether modes are on. Not part of the state, which is locked while a write is stuck.
+    is_ours: AtomicBool,
+    /// Wakes a write that the terminal does not take. Reading end, writing end.
+    stop: (UnixStream, UnixStream),
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The modes that are on; none while the terminal is not ours.
+    entered: Option<Modes>,
+    /// Whether the last write stopped somewhere in the middle.
+    is_cut: bool,
+}
+
+impl Terminal {
+    /// The terminal of the standard streams, which is left as it is until `enter`.
+    pub fn open(env: &Env) -> Result<Arc<Self>> {
+        let is_terminal = [0, 1].map(fd_kind) == [FdKind::Terminal; 2];
+        match env.text("TERM") {
+            Some("dumb") => Err(refuse("`TERM` is `dumb`")),
+            _ if !is_terminal => Err(refuse("standard input and output are no terminal")),
+            _ => Self::of(io::stdout().as_fd()).map_err(|error| refuse(&io_text(&error))),
+        }
+    }
+
+    /// The terminal that a descriptor is.
+    pub fn of(fd: std::os::fd::BorrowedFd<'_>) -> io::Result<Arc<Self>> {
+        let stop = UnixStream::pair()?;
+        stop.0.set_nonblocking(true)?;
+        stop.1.set_nonblocking(true)?;
+        Ok(Arc::new(Self {
+            tty: Tty::of(fd)?,
+            state: Mutex::default(),
+            is_ours: AtomicBool::new(false),
+            stop,
+        }))
+    }
+
+    /// Its size now.
+    pub fn size(&self) -> Size {
+        let (columns, rows) = self.tty.size();
+        Size { columns, rows }
+    }
+
+    /// Whether keys come to e's job.
+    pub fn is_foreground(&self) -> bool {
+        self.tty.is_foreground()
+    }
+
+    /// Takes the terminal, also again when somebody may have changed it meanwhile: after a stop
+    /// that nobody announced. In the background this stops e until it is in the foreground.
+    pub fn enter(&self, modes: Modes) -> io::Result<()> {
+        self.tty.set_raw()?;
+        self.stop_writing();
+        let mut state = lock(&self.state);
+        while matches!((&self.stop.0).read(&mut [0; 64]), Ok(1..)) {}
+        let mut bytes = String::new();
+        for mode in LIST.iter().filter(|mode| mode.is_on(state.entered)) {
+            bytes.push_str(mode.again);
+        }
+        bytes.push_str(&between(state.entered, modes));
+        state.entered = Some(modes);
+        self.is_ours.store(true, Ordering::Release);
+        self.put(&mut state, bytes.as_bytes(), Some(MODES))
+    }
+
+    /// The bytes that change the modes from what they are, to be written before a frame that needs
+    /// them. Nothing while the terminal is not ours.
+    pub fn switch(&self, modes: Modes) -> Vec<u8> {
+        let mut state = lock(&self.state);
+        if state.entered.is_none() {
+            return Vec::new();
+        }
+        let entered = state.entered.replace(modes);
+        between(entered, modes).into_bytes()
+    }
+
+    /// Writes bytes of a frame. Waits as long as the terminal takes to read them, or until `leave`
+    /// in another thread, which is `Interrupted`.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut state = lock(&self.state);
+        match state.entered {
+            Some(_) => self.put(&mut state, bytes, None),
+            None => Err(io::ErrorKind::Interrupted.into()),
+        }
+    }
+
+    /// Gives the terminal back as it was. `farewell` is written on the main screen, such as the
+    /// bytes of `Screen::park`. Without effect when it is back already.
+    pub fn leave(&self, farewell: &[u8]) {
+        self.stop_writing();
+        let mut state = lock(&self.state);
+        let entered = state.entered.take();
+        if entered.is_none() {
+            return;
+        }
+        self.is_ours.store(false, Ordering::Release);
+        let mut bytes = String::from(if state.is_cut { MEND } else { "" });
+        bytes.push_str(END_FRAME);
+        for mode in LIST.iter().rev().filter(|mode| mode.is_on(entered)) {
+            bytes.push_str(mode.leave);
+        }
+        let mut bytes = bytes.into_bytes();
+        bytes.extend_from_slice(farewell);
+        // Nothing is left to be done about a terminal that takes no bytes or is gone.
+        state.is_cut = self.tty.write(&bytes, None, Some(MODES)).is_err();
+        let _ = self.tty.restore();
+    }
+
+    /// Gives the terminal to `work`, such as an editor, and takes it again. `farewell` as for
+    /// `leave`. The caller parks the screen before and parks the reader of keys meanwhile.
+    pub fn lend<T>(&self, farewell: &[u8], work: impl FnOnce() -> T) -> io::Result<T> {
+        let modes = lock(&self.state).entered.unwrap_or_default();
+        self.leave(farewell);
+        let result = work();
+        self.enter(modes)?;
+        Ok(result)
+    }
+
+    /// Drops typed bytes, for an end while an answer to a question is on its way.
+    pub fn discard_input(&self) {
+        self.tty.discard_input();
+    }
+
+    /// From now on a panic of this thread gives the terminal back before it is printed. One of
+    /// another thread is not printed over the screen: who waits for that thread reports it.
+    pub fn restore_on_panic(self: &Arc<Self>) {
+        let (terminal, own) = (Arc::downgrade(self), thread::current().id());
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let terminal = terminal.upgrade();
+            let is_ours = thread::current().id() == own;
+            match terminal.filter(|terminal| terminal.is_ours.load(Ordering::Acquire)) {
+                Some(_) if !is_ours => {}
+                Some(terminal) => {
+                    terminal.leave(BELOW);
+                    print(info);
+                }
+                None => print(info),
+            }
+        }));
+    }
+
+    /// Makes a write in another thread return.
+    pub(super) fn stop_writing(&self) {
+        // A full socket wakes as well.
+        let _ = (&self.stop.1).write(&[1]);
+    }
+
+    fn put(&self, state: &mut State, bytes: &[u8], limit: Option<Duration>) -> io::Result<()> {
+        let stop = Some(self.stop.0.as_fd());
+        let is_cut = std::mem::replace(&mut state.is_cut, true);
+        if is_cut {
+            self.tty.write(MEND.as_bytes(), stop, limit)?;
+        }
+        self.tty.write(bytes, stop, limit)?;
+        state.is_cut = false;
+        Ok(())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.leave(BELOW);
+    }
+}
+
+/// The bytes that set the window's title.
+pub fn title(text: &str) -> Vec<u8> {
+    format!("\x1b]0;{}\x1b\\", one_line(text, Some(MAX_TITLE))).into_bytes()
+}
+
+/// Whether the terminal wraps long rows again when it becomes narrower. Most do.
+pub fn reflows(env: &Env) -> bool {
+    let term = env.text("TERM").unwrap_or_default();
+    let is_plain = term == "linux" || (term.starts_with("screen") && env.get("TMUX").is_none());
+    env.get("XTERM_VERSION").is_none() && !is_plain
+}
+
+/// Leaves what is on and not wanted, in reverse, then enters what is wanted and not on.
+fn between(from: Option<Modes>, to: Modes) -> String {
+    let is_wanted = |mode: &&Mode| mode.is_on(Some(to));
+    let is_on = |mode: &&Mode| mode.is_on(from);
+    let mut bytes = String::new();
+    for mode in LIST
+        .iter()
+        .rev()
+        .filter(|mode| is_on(mode) && !is_wanted(mode))
+    {
+        bytes.push_str(mode.leave);
+    }
+    for mode in LIST.iter().filter(|mode| !is_on(mode) && is_wanted(mode)) {
+        bytes.push_str(mode.enter);
+    }
+    bytes
+}
+
+fn refuse(reason: &str) -> Error {
+    Error::usage(format!("the terminal app cannot start: {reason}"))
+        .remedy("use `e -p` for one prompt or `e rpc` for a program")
+}

@@ -1,0 +1,215 @@
+//! Themes: the table, files of every quality, and depths.
+
+use super::*;
+
+fn env(vars: &[(&str, &str)]) -> Env {
+    let mut env = Env::default();
+    for (name, value) in vars {
+        env.set(name, value);
+    }
+    env
+}
+
+#[test]
+fn built_in_names_are_tokens_and_named_once() {
+    let mut names: Vec<_> = table::BUILT_IN.iter().map(|(name, ..)| *name).collect();
+    for name in &names {
+        assert!(Theme::empty().set(name, Color::Default).is_some(), "{name}");
+    }
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+    for (index, token) in Token::ALL.iter().enumerate() {
+        assert_eq!(*token as usize, index, "{token:?}");
+    }
+}
+
+#[test]
+fn depths_show_what_they_can() {
+    use Color::{Default, Indexed, Rgb};
+    let theme = Theme::built_in(Background::Dark);
+    let cases = [
+        (Token::Accent, Depth::True, Indexed(111)),
+        (Token::Accent, Depth::Indexed, Indexed(111)),
+        (Token::Accent, Depth::Ansi, Indexed(12)),
+        (Token::Accent, Depth::None, Default),
+        (Token::Text, Depth::True, Default),
+        (
+            Token::ToolDiffAddedMarker,
+            Depth::True,
+            Rgb(0x3f, 0xb9, 0x50),
+        ),
+        (Token::ToolDiffAddedMarker, Depth::Indexed, Indexed(71)),
+        (Token::ToolDiffRemovedMarker, Depth::Indexed, Indexed(167)),
+        (Token::Border, Depth::Ansi, Indexed(8)),
+    ];
+    for (token, depth, expected) in cases {
+        assert_eq!(theme.resolve(token, depth), expected, "{token:?} {depth:?}");
+    }
+    assert_eq!(Depth::Indexed.nearest(Rgb(255, 0, 0)), Indexed(196));
+    assert_eq!(Depth::Indexed.nearest(Rgb(8, 8, 8)), Indexed(232));
+}
+
+#[test]
+fn styles_become_sequences() {
+    let palette = |depth| Palette::new(Theme::built_in(Background::Dark), depth);
+    let style = Style {
+        background: Some(Token::SelectedBg),
+        dim: true,
+        reverse: true,
+        ..Style::colored(Token::Error).bold()
+    };
+    let cases = [
+        (Style::default(), Depth::True, ""),
+        (Style::colored(Token::Text), Depth::True, ""),
+        (style.clone(), Depth::True, "\x1b[1;2;7;38;5;203;48;5;238m"),
+        (style.clone(), Depth::Ansi, "\x1b[1;2;7;91;100m"),
+        (style, Depth::None, "\x1b[1;2;7m"),
+        (
+            Style::colored(Token::ToolDiffAddedMarker),
+            Depth::True,
+            "\x1b[38;2;63;185;80m",
+        ),
+    ];
+    for (style, depth, expected) in cases {
+        let mut out = Vec::new();
+        palette(depth).sgr(&style, &mut out);
+        assert_eq!(
+            String::from_utf8_lossy(&out),
+            expected,
+            "{style:?} {depth:?}"
+        );
+    }
+}
+
+#[test]
+fn theme_files_of_every_quality() {
+    let cases = [
+        ("{", None, Color::Indexed(111)),
+        ("[]", None, Color::Indexed(111)),
+        ("{}", Some(""), Color::Default),
+        (
+            r##"{"colors":{"accent":"#0A0b0C"}}"##,
+            Some(""),
+            Color::Rgb(10, 11, 12),
+        ),
+        (r#"{"colors":{"accent":7}}"#, Some(""), Color::Indexed(7)),
+        (r#"{"colors":{"accent":""}}"#, Some(""), Color::Default),
+        (
+            r#"{"vars":{"blue":4},"colors":{"accent":"blue"}}"#,
+            Some(""),
+            Color::Indexed(4),
+        ),
+        (
+            r#"{"colors":{"accent":256}}"#,
+            Some("`accent`"),
+            Color::Default,
+        ),
+        (
+            r#"{"colors":{"accent":-1}}"#,
+            Some("`accent`"),
+            Color::Default,
+        ),
+        (
+            r#"{"colors":{"accent":1.5}}"#,
+            Some("`accent`"),
+            Color::Default,
+        ),
+        (
+            r##"{"colors":{"accent":"#+12345"}}"##,
+            Some("`accent`"),
+            Color::Default,
+        ),
+        (
+            r#"{"colors":{"accent":"blue"}}"#,
+            Some("`accent`"),
+            Color::Default,
+        ),
+        (
+            r#"{"colors":{"nope":1,"accent":3}}"#,
+            Some("`nope`"),
+            Color::Indexed(3),
+        ),
+        (r#"{"colors":[]}"#, Some("`colors`"), Color::Default),
+        (
+            r#"{"vars":7,"colors":{"a":1,"b":2,"c":3}}"#,
+            Some("`vars`, `a`, `b`, 1 more"),
+            Color::Default,
+        ),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let dirs = [dir.path().join("none"), dir.path().to_owned()];
+    for (text, ignored, accent) in cases {
+        std::fs::write(dir.path().join("mine.json"), text).unwrap();
+        let (theme, warning) = Theme::load("mine", &dirs, Background::Dark);
+        assert_eq!(theme.resolve(Token::Accent, Depth::True), accent, "{text}");
+        match ignored {
+            None => assert!(warning.is_some_and(|text| text.contains("built-in"))),
+            Some("") => assert_eq!(warning, None, "{text}"),
+            Some(names) => assert_eq!(
+                warning,
+                Some(format!("theme `mine`: ignored {names}")),
+                "{text}"
+            ),
+        }
+    }
+    for name in ["none", "../mine", ".."] {
+        let (theme, warning) = Theme::load(name, &dirs[1..], Background::Light);
+        assert_eq!(theme, Theme::built_in(Background::Light));
+        assert!(warning.is_some(), "{name}");
+    }
+    std::fs::create_dir(dir.path().join("folder.json")).unwrap();
+    std::fs::write(dir.path().join("dark.json"), "{}").unwrap();
+    let names = ["auto", "light", "dark", "folder", "mine"];
+    assert_eq!(Theme::names(&[&dirs[..], &dirs].concat()), names);
+    assert!(Theme::load("folder", &dirs, Background::Dark).1.is_some());
+    let (theme, warning) = Theme::load("auto", &dirs, Background::Light);
+    assert_eq!((theme, warning), (Theme::built_in(Background::Light), None));
+}
+
+#[test]
+fn backgrounds_are_told() {
+    use Background::{Dark, Light};
+    for (color, expected) in [
+        ([0, 0, 0], Dark),
+        ([0x1e, 0x1e, 0x2e], Dark),
+        ([0, 0, 255], Dark),
+        ([0xfd, 0xf6, 0xe3], Light),
+        ([0, 255, 0], Light),
+    ] {
+        assert_eq!(Background::of(color), expected, "{color:?}");
+    }
+    let cases = [
+        ("15;0", Some(Dark)),
+        ("0;default;15", Some(Light)),
+        ("0;7", Some(Light)),
+        ("7;8", Some(Dark)),
+        ("0;99", None),
+        ("default", None),
+    ];
+    for (value, expected) in cases {
+        let env = env(&[("COLORFGBG", value)]);
+        assert_eq!(Background::from_env(&env), expected, "{value}");
+    }
+}
+
+#[test]
+fn depth_comes_from_the_environment() {
+    let cases: [(&[(&str, &str)], Depth); 7] = [
+        (&[("TERM", "xterm-256color")], Depth::Indexed),
+        (
+            &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")],
+            Depth::True,
+        ),
+        (&[("TERM", "xterm-kitty")], Depth::True),
+        (&[("TERM", "linux")], Depth::Ansi),
+        (&[], Depth::Ansi),
+        (
+            &[("COLORTERM", "truecolor"), ("NO_COLOR", "1")],
+            Depth::None,
+        ),
+        (&[("COLORTERM", "24bit"), ("NO_COLOR", "")], Depth::True),
+    ];
+    for (vars, expected) in cases {
+        assert_eq!(Depth::detect(&env(vars)), expected, "{vars:?}");
+    }
+}

@@ -1,0 +1,288 @@
+//! The transcript: entries made from events, and their rows.
+//!
+//! Foreign text is cleaned here, when it becomes part of an entry, and nowhere later. Entries keep
+//! their text rather than rows: rows are made when they are handed to the terminal's scrollback,
+//! once, and again for what a scrolled view shows. So a frame costs what is new and what still
+//! changes, and memory grows with the text alone.
+
+mod details;
+mod entry;
+mod events;
+mod group;
+mod options;
+mod restore;
+mod window;
+
+pub use entry::body_rows;
+pub use options::{Depth, Options, View};
+pub use window::Place;
+
+use std::time::Duration;
+
+use details::{CallKey, Details};
+use entry::{Entry, Kind, Shell, State};
+
+use super::figures::{self, Tokens};
+use super::style::Row;
+use crate::agent::TurnResult;
+use crate::extension::ui::{Format, Show};
+use crate::text::{expand_tabs, one_line, sanitize};
+
+/// The entries of a session on this terminal.
+#[derive(Debug, Default)]
+pub struct Transcript {
+    options: Options,
+    entries: Vec<Entry>,
+    /// Entries before this one are settled, and their rows were handed out.
+    given: usize,
+    /// Entries that more may be added to, by their kind.
+    reply: Option<usize>,
+    thinking: Option<usize>,
+    group: Option<usize>,
+    shell: Option<usize>,
+    details: Details,
+    calls: u64,
+    replies: u32,
+    holds_replies: bool,
+    tokens: Tokens,
+    cache: window::Cache,
+}
+
+impl Transcript {
+    /// An empty one.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options: options.cleaned(),
+            ..Self::default()
+        }
+    }
+
+    /// Uses other settings from now on. What was handed out stays as it is.
+    pub fn set_options(&mut self, options: Options) {
+        self.options = options.cleaned();
+        self.cache.clear();
+    }
+
+    /// Keeps replies open until [`Transcript::release_reply`]: an extension renders them.
+    pub fn hold_replies(&mut self, hold: bool) {
+        self.holds_replies = hold;
+    }
+
+    /// The first line of a fresh session.
+    pub fn push_banner(&mut self, version: &str, help: &str) {
+        self.push(Kind::Banner {
+            version: one_line(version, None).into(),
+            help: one_line(help, None).into(),
+        });
+    }
+
+    /// What the person said.
+    pub fn push_user(&mut self, text: &str, images: usize) {
+        self.close_all();
+        let text = clean(text.trim_end());
+        self.push(Kind::User {
+            text: text.into(),
+            images,
+        });
+    }
+
+    /// Something worth knowing.
+    pub fn push_notice(&mut self, text: &str) {
+        self.push(Kind::Notice(clean(text.trim()).into()));
+    }
+
+    /// Something that failed.
+    pub fn push_error(&mut self, text: &str) {
+        self.push(Kind::Error(clean(text.trim()).into()));
+    }
+
+    /// Something that e did or that was done to it.
+    pub fn push_system(&mut self, text: &str) {
+        self.push(Kind::System(clean(text.trim()).into()));
+    }
+
+    /// A block that an extension shows.
+    pub fn push_show(&mut self, show: &Show) {
+        self.push(Kind::Show {
+            title: one_line(&show.title, None).into(),
+            body: clean(&show.body).into(),
+            format: show.format,
+        });
+    }
+
+    /// A command of the person begins to run.
+    pub fn start_shell(&mut self, command: &str) {
+        self.shell = Some(self.entries.len());
+        self.push_open(Kind::Shell(Box::new(Shell {
+            command: clean(command.trim()),
+            output: Default::default(),
+            running: true,
+        })));
+    }
+
+    /// It wrote something.
+    pub fn push_shell_output(&mut self, chunk: &str) {
+        if let Some(shell) = self.shell() {
+            shell.output.push(&sanitize(chunk));
+        }
+    }
+
+    /// It ended.
+    pub fn end_shell(&mut self) {
+        if let Some(shell) = self.shell() {
+            shell.running = false;
+        }
+        if let Some(index) = self.shell.take() {
+            self.entries[index].state = State::Settled;
+        }
+    }
+
+    /// Ends a turn with the row that sums it up, and why it failed.
+    pub fn end_turn(&mut self, result: &TurnResult, elapsed: Duration) {
+        self.settle_calls(group::State::Unreported);
+        self.close_all();
+        if result.aborted {
+            let why = result.error.as_deref().unwrap_or("interrupted");
+            return self.push_system(why);
+        }
+        let mut parts = vec![figures::duration(elapsed), self.tokens.text()];
+        parts.push(figures::cost(result.cost_usd.unwrap_or(0.0)));
+        parts.retain(|part| !part.is_empty());
+        self.push(Kind::Summary(parts.join(" ").into()));
+        if let Some(error) = &result.error {
+            self.push_error(error);
+        }
+    }
+
+    /// Ends the wait for the oldest held reply: it settles as it is, or with another body.
+    pub fn release_reply(&mut self, replacement: Option<(&str, Format)>) {
+        let held = |entry: &Entry| match entry.state {
+            State::Held(reply) => Some(reply),
+            State::Settled | State::Open => None,
+        };
+        let waiting = &self.entries[self.given..];
+        let Some(reply) = waiting.iter().find_map(held) else {
+            return;
+        };
+        let is_part = |entry: &Entry| entry.state == State::Held(reply);
+        let first = self.given + waiting.iter().position(is_part).unwrap_or(0);
+        if let Some((body, format)) = replacement {
+            let before = self.entries.len();
+            self.cache.clear();
+            self.entries.retain(|entry| !is_part(entry));
+            let removed = before - self.entries.len();
+            let shown = Kind::Show {
+                title: "".into(),
+                body: clean(body).into(),
+                format,
+            };
+            self.entries.insert(
+                first,
+                Entry {
+                    state: State::Settled,
+                    kind: shown,
+                },
+            );
+            // One came, `removed` went.
+            for open in [
+                &mut self.reply,
+                &mut self.thinking,
+                &mut self.group,
+                &mut self.shell,
+            ] {
+                *open = open.map(|index| {
+                    if index > first {
+                        index + 1 - removed
+                    } else {
+                        index
+                    }
+                });
+            }
+        } else {
+            for entry in self.entries[first..]
+                .iter_mut()
+                .filter(|entry| is_part(entry))
+            {
+                entry.state = State::Settled;
+            }
+        }
+    }
+
+    /// Tokens of the running turn, or of the last one.
+    pub fn tokens(&self) -> Tokens {
+        self.tokens
+    }
+
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The rows that have settled since the last time, in order: each is handed out once.
+    pub fn settled_rows(&mut self, columns: usize) -> Vec<Row> {
+        let mut rows = Vec::new();
+        while self.given < self.entries.len() && self.entries[self.given].state == State::Settled {
+            rows.extend(self.spaced(self.given, View::chat(columns)));
+            self.given += 1;
+        }
+        rows
+    }
+
+    /// The rows below those that [`Transcript::settled_rows`] handed out: at most the last `most`.
+    pub fn live_rows(&self, columns: usize, most: usize) -> Vec<Row> {
+        let view = View::chat(columns);
+        let mut parts = Vec::new();
+        let mut count = 0;
+        for index in (self.given..self.entries.len()).rev() {
+            if count >= most {
+                break;
+            }
+            let rows = self.spaced(index, view);
+            count += rows.len();
+            parts.push(rows);
+        }
+        let rows = parts.into_iter().rev().flatten();
+        rows.skip(count.saturating_sub(most)).collect()
+    }
+
+    /// The rows of an entry under the blank row that divides it from the one above.
+    fn spaced(&self, index: usize, view: View) -> Vec<Row> {
+        let entry = &self.entries[index];
+        let mut rows = entry.rows(view, &self.options, &self.details);
+        if index > 0 && !rows.is_empty() && !entry.continues() {
+            rows.insert(0, Row::default());
+        }
+        rows
+    }
+
+    fn push(&mut self, kind: Kind) {
+        self.close_group();
+        let state = State::Settled;
+        self.entries.push(Entry { state, kind });
+    }
+
+    fn push_open(&mut self, kind: Kind) {
+        let state = State::Open;
+        self.entries.push(Entry { state, kind });
+    }
+
+    fn shell(&mut self) -> Option<&mut Shell> {
+        match &mut self.entries.get_mut(self.shell?)?.kind {
+            Kind::Shell(shell) => Some(shell),
+            _ => None,
+        }
+    }
+
+    fn next_call(&mut self) -> CallKey {
+        self.calls += 1;
+        CallKey(self.calls)
+    }
+}
+
+/// The one door for text from elsewhere.
+fn clean(text: &str) -> String {
+    expand_tabs(&sanitize(text)).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

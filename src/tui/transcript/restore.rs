@@ -1,0 +1,78 @@
+//! The transcript of a session that was loaded.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::details::Detail;
+use super::group::State;
+use super::{Transcript, clean};
+use crate::chat::Message;
+use crate::tools::Label;
+
+impl Transcript {
+    /// Adds what a history shows: visible prompts, replies, calls with their results. `label` tells how
+    /// a call shows, as `tools::label` does for built-in tools.
+    pub fn restore(
+        &mut self,
+        messages: &[Arc<Message>],
+        label: impl Fn(&str, Option<&Value>) -> Label,
+    ) {
+        // Ids of the provider; numbers of our own stand for them in the open group.
+        let mut ids: Vec<(&str, u64)> = Vec::new();
+        let mut next = 0;
+        for message in messages {
+            match &**message {
+                Message::User {
+                    content,
+                    images,
+                    internal: false,
+                } => self.push_user(content, images.len()),
+                Message::Assistant {
+                    content,
+                    tool_calls,
+                } => {
+                    // Calls of earlier batches that have no result will get none.
+                    self.settle_calls(State::Unreported);
+                    if !content.trim().is_empty() {
+                        self.say(content);
+                    }
+                    ids.clear();
+                    let calls = tool_calls.iter().map(|call| {
+                        next += 1;
+                        ids.push((&call.id, next));
+                        let arguments: Option<Value> = serde_json::from_str(&call.arguments).ok();
+                        (
+                            next,
+                            call.name.clone(),
+                            label(&call.name, arguments.as_ref()),
+                        )
+                    });
+                    let calls: Vec<_> = calls.collect();
+                    if !calls.is_empty() {
+                        self.add_calls(calls);
+                    }
+                }
+                Message::Tool {
+                    call_id,
+                    content,
+                    outcome,
+                    summary,
+                } => {
+                    let call = ids.iter().position(|(id, _)| id == call_id);
+                    if let Some(at) = call {
+                        let (_, id) = ids.remove(at);
+                        let detail = Detail {
+                            text: clean(content).into(),
+                            is_display: false,
+                        };
+                        self.end_call(id, *outcome, summary, detail);
+                    }
+                }
+                Message::User { .. } | Message::Reasoning { .. } | Message::System { .. } => {}
+            }
+        }
+        self.settle_calls(State::Unreported);
+        self.close_all();
+    }
+}

@@ -1,0 +1,116 @@
+//! The activity row: what the turn is doing.
+
+use crate::text::clip_chars;
+use crate::tui::style::{Row, Style, Token};
+
+/// Characters of a retry's reason.
+const REASON: usize = 48;
+
+/// What the row shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Activity<'a> {
+    /// The expanded template. Its dot blinks: `lit` tells whether it is on, `None` that there is
+    /// none because reply text streams, or because no turn runs.
+    Label {
+        /// The text.
+        text: &'a str,
+        /// The dot.
+        lit: Option<bool>,
+    },
+    /// A request will be sent again.
+    Retry {
+        /// The coming attempt.
+        attempt: u32,
+        /// Most attempts.
+        limit: u32,
+        /// Seconds until then.
+        seconds: u64,
+        /// What failed.
+        reason: &'a str,
+    },
+    /// An attempt is being answered.
+    Recovered {
+        /// Which.
+        attempt: u32,
+        /// Most attempts.
+        limit: u32,
+    },
+}
+
+/// A blank row and the activity row. `late` says that the terminal is slow to take frames.
+pub fn rows(activity: &Activity<'_>, late: bool, columns: usize) -> Vec<Row> {
+    let mut rich = crate::tui::rich::Rich::default();
+    match activity {
+        Activity::Label { text, lit } => {
+            let dot = if *lit == Some(true) { "• " } else { "  " };
+            rich.push(dot, Style::colored(Token::Accent));
+            rich.push(text, dim());
+        }
+        Activity::Retry {
+            attempt,
+            limit,
+            seconds,
+            reason,
+        } => {
+            let reason = clip_chars(reason, REASON);
+            let text = format!("↻ {attempt}/{limit} in {seconds}s · esc to stop · {reason}");
+            rich.push(&text, Style::colored(Token::Warning));
+        }
+        Activity::Recovered { attempt, limit } => {
+            rich.push(
+                &format!("✓ {attempt}/{limit}"),
+                Style::colored(Token::Success),
+            );
+        }
+    }
+    if late {
+        rich.push(" · the terminal is slow", Style::colored(Token::Warning));
+    }
+    vec![Row::default(), rich.clip(columns)]
+}
+
+fn dim() -> Style {
+    Style {
+        dim: true,
+        ..Style::colored(Token::Dim)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{check, styled};
+
+    #[test]
+    fn every_phase() {
+        let label = |lit| Activity::Label {
+            text: "Thinking 12s",
+            lit,
+        };
+        let retry = Activity::Retry {
+            attempt: 2,
+            limit: 10,
+            seconds: 4,
+            reason: "overloaded",
+        };
+        let cases = [
+            (label(Some(true)), "⟨accent|• ⟩⟨dim dim|Thinking 12s⟩"),
+            (label(Some(false)), "⟨accent|  ⟩⟨dim dim|Thinking 12s⟩"),
+            (label(None), "⟨accent|  ⟩⟨dim dim|Thinking 12s⟩"),
+            (retry, "⟨warning|↻ 2/10 in 4s · esc to stop · overloaded⟩"),
+            (
+                Activity::Recovered {
+                    attempt: 2,
+                    limit: 10,
+                },
+                "⟨success|✓ 2/10⟩",
+            ),
+        ];
+        for (activity, expected) in cases {
+            assert_eq!(styled(&rows(&activity, false, 80)), ["", expected]);
+            for columns in 0..40 {
+                check(&rows(&activity, true, columns), columns);
+            }
+        }
+    }
+}

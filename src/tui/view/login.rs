@@ -1,0 +1,337 @@
+//! The sign-in panel: account or key, the provider, the key or a wait, the result.
+
+use super::surface::{self, dim, framed};
+use crate::text::{one_line, sanitize};
+use crate::tui::rich::{Rich, clipped};
+use crate::tui::style::{Row, Style, Token};
+
+/// A provider that one can sign in to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provider {
+    /// Its name in settings.
+    pub id: String,
+    /// Its name for people.
+    pub label: String,
+    /// An account can be used.
+    pub account: bool,
+    /// A key can be used.
+    pub key: bool,
+    /// There is a credential already.
+    pub signed_in: bool,
+}
+
+/// With what to sign in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// An account, in a browser.
+    Account,
+    /// An API key.
+    Key,
+}
+
+/// How far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Means,
+    Provider(Means),
+    Key { provider: usize, secret: String },
+    Waiting { provider: usize, text: String },
+    Done { ok: bool, text: String },
+}
+
+/// What the app must do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Start a sign-in with an account of this provider.
+    Account(String),
+    /// Store this key of this provider.
+    Key(String, String),
+    /// Close the panel.
+    Close,
+}
+
+/// The state of the panel.
+#[derive(Clone, Debug)]
+pub struct Login {
+    providers: Vec<Provider>,
+    step: Step,
+    selected: usize,
+}
+
+impl Login {
+    /// The panel at its beginning, or at one provider when the person named it.
+    pub fn new(providers: Vec<Provider>, named: Option<&str>) -> Self {
+        let known = |name: &str| providers.iter().position(|provider| provider.id == name);
+        let step = match named.and_then(known) {
+            Some(provider) if providers[provider].key => Step::Key {
+                provider,
+                secret: String::new(),
+            },
+            Some(_) => Step::Provider(Means::Account),
+            None => Step::Means,
+        };
+        Self {
+            providers,
+            step,
+            selected: 0,
+        }
+    }
+
+    /// Whether a key is being typed: the composer is hidden then.
+    pub fn takes_key(&self) -> bool {
+        matches!(self.step, Step::Key { .. })
+    }
+
+    /// Moves the selection.
+    pub fn step(&mut self, by: isize) {
+        let count = match self.step {
+            Step::Means => 2,
+            Step::Provider(means) => self.offered(means).count(),
+            Step::Key { .. } | Step::Waiting { .. } | Step::Done { .. } => 0,
+        };
+        self.selected = surface::step(self.selected, by, count);
+    }
+
+    /// Adds typed or pasted text to the key.
+    pub fn type_text(&mut self, text: &str) {
+        if let Step::Key { secret, .. } = &mut self.step {
+            secret.push_str(one_line(text, None).trim());
+        }
+    }
+
+    /// Goes on with what is selected or typed.
+    pub fn enter(&mut self) -> Option<Request> {
+        match &self.step {
+            Step::Means => {
+                let means = if self.selected == 0 {
+                    Means::Account
+                } else {
+                    Means::Key
+                };
+                self.go(Step::Provider(means));
+                None
+            }
+            Step::Provider(means) => {
+                let (means, chosen) = (*means, self.selected);
+                let provider = self.offered(means).nth(chosen)?;
+                match means {
+                    Means::Key => {
+                        let secret = String::new();
+                        self.go(Step::Key { provider, secret });
+                        None
+                    }
+                    Means::Account => {
+                        let text = "starting …".to_owned();
+                        self.go(Step::Waiting { provider, text });
+                        Some(Request::Account(self.providers[provider].id.clone()))
+                    }
+                }
+            }
+            Step::Key { provider, secret } if !secret.is_empty() => {
+                let request = Request::Key(self.providers[*provider].id.clone(), secret.clone());
+                let (provider, text) = (*provider, "storing the key …".to_owned());
+                self.go(Step::Waiting { provider, text });
+                Some(request)
+            }
+            Step::Done { .. } => Some(Request::Close),
+            Step::Key { .. } | Step::Waiting { .. } => None,
+        }
+    }
+
+    /// Goes back; in the key entry only when it is empty, else it deletes a character.
+    pub fn backspace(&mut self) -> Option<Request> {
+        match &mut self.step {
+            Step::Key { secret, .. } if !secret.is_empty() => {
+                secret.pop();
+            }
+            Step::Key { .. } => self.go(Step::Provider(Means::Key)),
+            Step::Waiting { .. } | Step::Provider(_) => self.go(Step::Means),
+            Step::Means | Step::Done { .. } => return Some(Request::Close),
+        }
+        None
+    }
+
+    /// Tells what the wait is for: an address to open, a code to type there.
+    pub fn tell(&mut self, text: &str) {
+        if let Step::Waiting { text: shown, .. } = &mut self.step {
+            *shown = sanitize(text);
+        }
+    }
+
+    /// Ends the wait.
+    pub fn finish(&mut self, ok: bool, text: &str) {
+        if matches!(self.step, Step::Waiting { .. }) {
+            let text = sanitize(text);
+            self.go(Step::Done { ok, text });
+        }
+    }
+
+    /// The whole surface.
+    pub fn rows(&self, columns: usize) -> Vec<Row> {
+        let (title, body, hint) = match &self.step {
+            Step::Means => {
+                let means = ["Use an account", "Use an API key"];
+                let rows = surface::choices(means.into_iter(), self.selected, columns);
+                (
+                    "Sign in".to_owned(),
+                    rows,
+                    "↑/↓ choose · enter go on · esc close",
+                )
+            }
+            Step::Provider(means) => {
+                let names: Vec<String> =
+                    self.offered(*means).map(|index| self.name(index)).collect();
+                let names = names.iter().map(String::as_str);
+                let rows = surface::choices(names, self.selected, columns);
+                (
+                    "Sign in to".to_owned(),
+                    rows,
+                    "↑/↓ choose · enter go on · backspace back · esc close",
+                )
+            }
+            Step::Key { provider, secret } => {
+                let mask = "•".repeat(secret.chars().count());
+                let mut field = Rich::of("┃ ", Style::colored(Token::UserMessageText));
+                field.push(&mask, Style::default());
+                field.push(
+                    " ",
+                    Style {
+                        reverse: true,
+                        ..Style::default()
+                    },
+                );
+                let title = format!("API key of {}", self.providers[*provider].label);
+                (
+                    title,
+                    field.wrap_hard(columns),
+                    "enter store · backspace back · esc close",
+                )
+            }
+            Step::Waiting { provider, text } => {
+                let title = format!("Signing in to {}", self.providers[*provider].label);
+                let text = Rich::of(text, Style::default()).wrap(columns);
+                (title, text, "backspace back · esc cancel")
+            }
+            Step::Done { ok, text } => {
+                let token = if *ok { Token::Success } else { Token::Error };
+                let title = if *ok { "Signed in" } else { "Not signed in" };
+                let text = Rich::of(text, Style::colored(token)).wrap_prose(columns);
+                (title.to_owned(), text, "enter close")
+            }
+        };
+        let header = clipped(&title, Style::default().bold(), columns);
+        let body = if body.is_empty() {
+            vec![clipped("no provider offers this", dim(), columns)]
+        } else {
+            body
+        };
+        framed(header, body, hint, columns)
+    }
+
+    /// Where the caret stands while a key is typed: row and column of [`Login::rows`].
+    pub fn caret(&self, columns: usize) -> Option<(usize, usize)> {
+        let rows = match self.step {
+            Step::Key { .. } => self.rows(columns),
+            _ => return None,
+        };
+        // Above the closing divider and the hint.
+        let row = rows.len().checked_sub(3)?;
+        Some((row, rows[row].width().saturating_sub(1)))
+    }
+
+    fn offered(&self, means: Means) -> impl Iterator<Item = usize> + '_ {
+        let offers = move |provider: &Provider| match means {
+            Means::Account => provider.account,
+            Means::Key => provider.key,
+        };
+        (0..self.providers.len()).filter(move |index| offers(&self.providers[*index]))
+    }
+
+    fn name(&self, index: usize) -> String {
+        let provider = &self.providers[index];
+        match provider.signed_in {
+            true => format!("{} · signed in", provider.label),
+            false => provider.label.clone(),
+        }
+    }
+
+    fn go(&mut self, step: Step) {
+        self.step = step;
+        self.selected = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{check, plain};
+
+    fn login(named: Option<&str>) -> Login {
+        let provider = |id: &str, account, key, signed_in| Provider {
+            id: id.to_owned(),
+            label: id.to_uppercase(),
+            account,
+            key,
+            signed_in,
+        };
+        Login::new(
+            vec![
+                provider("one", true, true, true),
+                provider("two", false, true, false),
+            ],
+            named,
+        )
+    }
+
+    fn body(login: &Login) -> Vec<String> {
+        for columns in 0..40 {
+            check(&login.rows(columns), columns);
+        }
+        let rows = plain(&login.rows(40));
+        rows[3..rows.len() - 2].to_vec()
+    }
+
+    #[test]
+    fn a_key_is_typed_and_never_shown() {
+        let mut login = login(None);
+        assert_eq!(body(&login), ["› Use an account", "  Use an API key"]);
+        login.step(1);
+        assert_eq!(login.enter(), None);
+        assert_eq!(body(&login), ["› ONE · signed in", "  TWO"]);
+        login.step(1);
+        assert_eq!(login.enter(), None);
+        assert!(login.takes_key() && login.enter().is_none());
+        login.type_text(" sk-\x1b[31mé\n");
+        assert_eq!(body(&login), ["┃ •••• "]);
+        assert_eq!(login.caret(40), Some((3, 6)));
+        login.backspace();
+        assert_eq!(
+            login.enter(),
+            Some(Request::Key("two".to_owned(), "sk-".to_owned()))
+        );
+        login.finish(true, "the key is stored");
+        assert_eq!(body(&login), ["the key is stored"]);
+        assert_eq!(login.enter(), Some(Request::Close));
+    }
+
+    #[test]
+    fn an_account_waits_and_one_can_go_back() {
+        let mut login = login(None);
+        login.enter();
+        assert_eq!(login.enter(), Some(Request::Account("one".to_owned())));
+        login.tell("open https://x.y");
+        assert_eq!(body(&login), ["open https://x.y"]);
+        assert_eq!(login.backspace(), None);
+        login.finish(false, "late");
+        assert_eq!(body(&login).len(), 2);
+        assert_eq!(login.backspace(), Some(Request::Close));
+    }
+
+    #[test]
+    fn a_named_provider_goes_straight_to_its_key() {
+        let mut login = login(Some("two"));
+        assert!(login.takes_key());
+        login.backspace();
+        assert_eq!(body(&login).len(), 2);
+    }
+}

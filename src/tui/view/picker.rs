@@ -1,0 +1,374 @@
+//! The picker: a list that typing narrows, with tabs.
+
+use super::surface::{self, dim};
+use crate::text::{Filter, Match, Query, clip_columns, one_line, width};
+use crate::tui::rich::Rich;
+use crate::tui::style::{Row, Style, Token};
+
+/// Columns between label and description.
+const COLUMN_GAP: usize = 3;
+/// A match in a description comes after every match in a label.
+const DESCRIPTION: u32 = 1 << 20;
+
+/// One entry. Its texts are only shown: what it stands for is known to whoever made it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Item {
+    /// What is chosen.
+    pub label: String,
+    /// More about it.
+    pub description: String,
+    /// At the right end.
+    pub group: String,
+    /// The tab that it belongs to.
+    pub tab: usize,
+    /// Whether it is ticked, where entries can be.
+    pub ticked: Option<bool>,
+}
+
+/// A part of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tab {
+    /// Its name.
+    pub name: String,
+    /// It shows the entries of all tabs.
+    pub all: bool,
+}
+
+/// The state of a picker.
+#[derive(Clone, Debug, Default)]
+pub struct Picker {
+    title: String,
+    /// Instead of the filter and the range: whose question it is.
+    note: Option<String>,
+    items: Vec<Item>,
+    tabs: Vec<Tab>,
+    tab: usize,
+    query: String,
+    filter: Filter,
+    /// Hits of the open tab, as indices of `items`.
+    shown: Vec<usize>,
+    selected: usize,
+    top: usize,
+    height: usize,
+}
+
+impl Picker {
+    /// A list under a title, `height` entries of it visible at a time.
+    pub fn new(title: impl Into<String>, items: Vec<Item>, height: usize) -> Self {
+        let mut picker = Self {
+            title: title.into(),
+            items: cleaned(items),
+            height: height.max(1),
+            ..Self::default()
+        };
+        picker.refresh();
+        picker
+    }
+
+    /// The same with tabs, one of them open.
+    pub fn with_tabs(mut self, tabs: Vec<Tab>, open: usize) -> Self {
+        self.tab = open.min(tabs.len().saturating_sub(1));
+        self.tabs = tabs;
+        self.refresh();
+        self
+    }
+
+    /// The same as a question of somebody: the header names them and tells nothing about a filter.
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// Other entries; the selection stays with its label where it can.
+    pub fn set_items(&mut self, items: Vec<Item>) {
+        let label = self.chosen().map(|index| self.items[index].label.clone());
+        self.items = cleaned(items);
+        self.filter.forget();
+        self.refresh();
+        let same = |index: &usize| Some(&self.items[*index].label) == label.as_ref();
+        if let Some(at) = self.shown.iter().position(same) {
+            self.select(at);
+        }
+    }
+
+    /// What was typed.
+    pub fn query(&self) -> &str {
+        &self.query
+    }
+
+    /// Narrows the list to what matches.
+    pub fn set_query(&mut self, query: &str) {
+        if query != self.query {
+            self.query = query.to_owned();
+            self.refresh();
+        }
+    }
+
+    /// Moves the selection up or down, around the ends.
+    pub fn step(&mut self, by: isize) {
+        self.select(surface::step(self.selected, by, self.shown.len()));
+    }
+
+    /// Opens the next tab, or the one before.
+    pub fn step_tab(&mut self, by: isize) {
+        self.tab = surface::step(self.tab, by, self.tabs.len());
+        self.refresh();
+    }
+
+    /// The open tab.
+    pub fn tab(&self) -> usize {
+        self.tab
+    }
+
+    /// The selected entry, as an index of what the picker was given.
+    pub fn chosen(&self) -> Option<usize> {
+        self.shown.get(self.selected).copied()
+    }
+
+    /// The entries.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Ticks the selected entry or takes its tick away.
+    pub fn toggle(&mut self) {
+        if let Some(index) = self.chosen() {
+            let ticked = &mut self.items[index].ticked;
+            *ticked = ticked.map(|on| !on);
+        }
+    }
+
+    /// Header and body, without the frame around them.
+    pub fn rows(&self, columns: usize) -> (Row, Vec<Row>) {
+        let visible = self.top..(self.top + self.height).min(self.shown.len());
+        let indices = &self.shown[visible.clone()];
+        let items = || indices.iter().map(|index| &self.items[*index]);
+        let ticks = items().any(|item| item.ticked.is_some());
+        let labels = items().map(|item| width(&item.label)).max().unwrap_or(0);
+        let labels = labels.min(columns / 2);
+        let mut body: Vec<Row> = visible
+            .clone()
+            .zip(items())
+            .map(|(at, item)| self.item(item, at == self.selected, labels, ticks, columns))
+            .collect();
+        if body.is_empty() {
+            body.push(crate::tui::rich::clipped("nothing matches", dim(), columns));
+        }
+        (self.header(visible, columns), body)
+    }
+
+    fn header(&self, visible: std::ops::Range<usize>, columns: usize) -> Row {
+        let mut left = Rich::of(&self.title, Style::default().bold());
+        if let Some(note) = &self.note {
+            let right = Rich::of(note, dim()).clip(columns);
+            return surface::header(left.clip(columns), right, columns);
+        }
+        left.push(&format!(" {}", visible.len()), dim());
+        for (index, tab) in self.tabs.iter().enumerate() {
+            left.push("  ", dim());
+            let style = if index == self.tab {
+                surface::selected()
+            } else {
+                dim()
+            };
+            left.push(&tab.name, style);
+        }
+        let mut right = match self.query.is_empty() {
+            true => "type to filter".to_owned(),
+            false => clip_columns(&self.query, columns / 3),
+        };
+        if self.shown.len() > self.height {
+            let (first, last) = (visible.start + 1, visible.end);
+            right.push_str(&format!(" · {first}-{last} of {}", self.shown.len()));
+        }
+        surface::header(
+            left.clip(columns),
+            Rich::of(&right, dim()).clip(columns),
+            columns,
+        )
+    }
+
+    fn item(&self, item: &Item, selected: bool, labels: usize, ticks: bool, columns: usize) -> Row {
+        let style = if selected { surface::selected() } else { dim() };
+        let mut rich = Rich::default();
+        if ticks {
+            let tick = if item.ticked == Some(true) {
+                "✓ "
+            } else {
+                "  "
+            };
+            rich.push(tick, style.clone());
+        }
+        let query = Query::new(&self.query);
+        let label_hits = query.find(&item.label);
+        let label = if columns > labels {
+            clip_columns(&item.label, labels)
+        } else {
+            item.label.clone()
+        };
+        push_matched(&mut rich, &label, label_hits.as_ref(), &style);
+        if !item.description.is_empty() {
+            let gap = labels.saturating_sub(width(&label)) + COLUMN_GAP;
+            rich.push(&" ".repeat(gap), style.clone());
+            let hits = match label_hits {
+                Some(_) => None,
+                None => query.find(&item.description),
+            };
+            push_matched(&mut rich, &item.description, hits.as_ref(), &style);
+        }
+        let group = width(&item.group);
+        if group == 0 || group + COLUMN_GAP + labels > columns {
+            return rich.clip(columns);
+        }
+        let room = columns - group - COLUMN_GAP;
+        let left = rich.clip(room);
+        surface::header(left, Row::of(item.group.clone(), style), columns)
+    }
+
+    fn refresh(&mut self) {
+        let (query, items) = (Query::new(&self.query), &self.items);
+        self.filter.apply(&self.query, items.len(), |index| {
+            let item = &items[index];
+            let by_text = || Some(DESCRIPTION.saturating_add(query.score(&item.description)?));
+            query.score(&item.label).or_else(by_text)
+        });
+        let open = self
+            .tabs
+            .get(self.tab)
+            .filter(|tab| !tab.all)
+            .map(|_| self.tab);
+        let in_tab = |index: &usize| open.is_none_or(|tab| items[*index].tab == tab);
+        self.shown = self.filter.hits().filter(in_tab).collect();
+        self.selected = 0;
+        self.top = 0;
+    }
+
+    fn select(&mut self, at: usize) {
+        self.selected = at;
+        self.top = self.top.clamp((at + 1).saturating_sub(self.height), at);
+    }
+}
+
+/// Entries whose texts are fit to be shown: names of files and sessions may hold anything.
+fn cleaned(mut items: Vec<Item>) -> Vec<Item> {
+    for item in &mut items {
+        for text in [&mut item.label, &mut item.description, &mut item.group] {
+            *text = one_line(text, None);
+        }
+    }
+    items
+}
+
+/// Text whose matched characters are bold.
+fn push_matched(rich: &mut Rich, text: &str, found: Option<&Match>, style: &Style) {
+    let positions = found.map_or(&[][..], |found| &found.positions);
+    let mut positions = positions.iter().peekable();
+    for (at, c) in text.char_indices() {
+        let hit = positions.next_if(|position| **position <= at).is_some();
+        let mut style = style.clone();
+        if hit {
+            style.bold = true;
+            style.dim = false;
+            style.color = Some(Token::UserMessageText);
+        }
+        rich.push(c.encode_utf8(&mut [0; 4]), style);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{check, plain, styled};
+
+    fn commands() -> Picker {
+        let item = |label: &str, description: &str, group: &str| Item {
+            label: label.to_owned(),
+            description: description.to_owned(),
+            group: group.to_owned(),
+            ..Item::default()
+        };
+        let items = vec![
+            item("compact [focus]", "summarise older messages", "Session"),
+            item("copy", "copy the\x1b[1m last\nreply", "General"),
+            item("deploy <env>", "ship the branch", "Extension"),
+            item("effort [level]", "show or set effort", "Model"),
+        ];
+        Picker::new("Commands", items, 3)
+    }
+
+    #[test]
+    fn the_list_as_it_opens() {
+        let (header, body) = commands().rows(60);
+        let blank = " ".repeat(60 - "Commands 3".len() - "type to filter · 1-3 of 4".len() + 1);
+        let expected =
+            format!("⟨bold|Commands⟩⟨dim dim| 3⟩{blank}⟨dim dim|type to filter · 1-3 of 4⟩");
+        assert_eq!(styled(&[header]), [expected]);
+        let expected = [
+            "compact [focus]   summarise older messages           Session",
+            "copy              copy the last reply                General",
+            "deploy <env>      ship the branch                  Extension",
+        ];
+        assert_eq!(plain(&body), expected);
+        assert!(body[0].spans[0].style.bold && body[1].spans[0].style.dim);
+        for columns in 0..40 {
+            let (header, body) = commands().rows(columns);
+            check(&[header], columns);
+            check(&body, columns);
+        }
+    }
+
+    #[test]
+    fn typing_narrows_and_marks() {
+        let mut picker = commands();
+        picker.set_query("co");
+        let (_, body) = picker.rows(60);
+        assert_eq!(styled(&body)[1].split(' ').next(), Some("⟨userMessageText"));
+        assert_eq!(picker.chosen(), Some(0));
+        picker.set_query("ship");
+        assert_eq!(picker.chosen(), Some(2));
+        picker.set_query("zzz");
+        assert_eq!(
+            (picker.chosen(), plain(&picker.rows(60).1)),
+            (None, vec!["nothing matches".to_owned()])
+        );
+    }
+
+    #[test]
+    fn moving_scrolls_and_wraps() {
+        let mut picker = commands();
+        picker.step(-1);
+        assert_eq!((picker.chosen(), picker.top), (Some(3), 1));
+        picker.step(1);
+        assert_eq!((picker.chosen(), picker.top), (Some(0), 0));
+        picker.set_query("zzz");
+        picker.step(1);
+        assert_eq!(picker.chosen(), None);
+    }
+
+    #[test]
+    fn tabs_and_ticks() {
+        let item = |label: &str, tab| Item {
+            label: label.to_owned(),
+            tab,
+            ticked: Some(false),
+            ..Item::default()
+        };
+        let tab = |name: &str, all| Tab {
+            name: name.to_owned(),
+            all,
+        };
+        let mut picker = Picker::new("Models", vec![item("a", 1), item("b", 2)], 20).with_tabs(
+            vec![tab("All", true), tab("One", false), tab("Two", false)],
+            0,
+        );
+        picker.step_tab(-1);
+        assert_eq!((picker.tab(), picker.chosen()), (2, Some(1)));
+        picker.toggle();
+        assert_eq!(plain(&picker.rows(40).1), ["✓ b"]);
+        picker.step_tab(1);
+        picker.set_items(vec![item("b", 1), item("a", 1)]);
+        assert_eq!(picker.chosen(), Some(1));
+        let header = plain(&[picker.rows(60).0]).concat();
+        assert!(header.starts_with("Models 2  All  One  Two"), "{header}");
+    }
+}

@@ -1,0 +1,82 @@
+//! The frame of everything that opens above the status row, and the looks its bodies share.
+
+use crate::extension::ui;
+use crate::tui::rich::{Rich, clipped, prefixed};
+use crate::tui::style::{Row, Style, Token};
+
+/// Divider, header, blank row, body, divider, hint. The hint stands where the status row stood.
+pub fn framed(header: Row, body: Vec<Row>, hint: &str, columns: usize) -> Vec<Row> {
+    let mut rows = vec![divider(columns), header, Row::default()];
+    rows.extend(body);
+    rows.push(divider(columns));
+    rows.push(clipped(hint, dim(), columns));
+    rows
+}
+
+/// A line across.
+pub fn divider(columns: usize) -> Row {
+    Row::of("─".repeat(columns), Style::colored(Token::Border))
+}
+
+/// A header with something at the right end, when there is room for it.
+pub fn header(left: Row, right: Row, columns: usize) -> Row {
+    let used = left.width() + right.width();
+    let mut row = left;
+    if used + 2 <= columns {
+        row.push(" ".repeat(columns - used), Style::default());
+        row.spans.extend(right.spans);
+    }
+    row
+}
+
+/// Choices under each other, the selected one marked.
+pub fn choices<'a>(
+    choices: impl Iterator<Item = &'a str>,
+    selected: usize,
+    columns: usize,
+) -> Vec<Row> {
+    let room = columns.saturating_sub(2);
+    let draw = |(index, choice): (usize, &str)| {
+        let (mark, style) = match index == selected {
+            true => ("› ", self::selected()),
+            false => ("  ", dim()),
+        };
+        prefixed(mark, style.clone(), clipped(choice, style, room))
+    };
+    choices.enumerate().map(draw).collect()
+}
+
+/// A row of an extension. Tokens that no theme has paint plain.
+pub fn span_row(spans: &[ui::Span], columns: usize) -> Row {
+    let mut rich = Rich::default();
+    for span in spans {
+        let color = span.token.as_deref().and_then(Token::named);
+        let style = Style {
+            color,
+            ..Style::default()
+        };
+        rich.push(&span.text, style);
+    }
+    rich.clip(columns)
+}
+
+/// One up or down in a list, around its ends.
+pub fn step(selected: usize, by: isize, count: usize) -> usize {
+    match count {
+        0 => 0,
+        count => (selected as isize + by).rem_euclid(count as isize) as usize,
+    }
+}
+
+/// What is selected.
+pub fn selected() -> Style {
+    Style::colored(Token::UserMessageText).bold()
+}
+
+/// What is not, and hints.
+pub fn dim() -> Style {
+    Style {
+        dim: true,
+        ..Style::colored(Token::Dim)
+    }
+}

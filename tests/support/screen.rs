@@ -1,0 +1,218 @@
+//! A terminal emulator that is looked at: text, styles, scrollback, cursor and modes.
+
+use std::fmt::Write;
+use std::num::NonZeroU16;
+
+use vt100::{Callbacks, Color, MouseProtocolMode, Parser};
+
+/// Rows of scrollback that are kept.
+const HISTORY: usize = 100_000;
+
+/// The emulator. It answers questions about the cursor like a terminal.
+pub struct Screen {
+    parser: Parser<Seen>,
+}
+
+/// What the emulator itself has no state for.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Bytes that the terminal would have typed.
+    replies: Vec<u8>,
+    /// Keyboard flags pushed on the main and on the alternate screen.
+    pub keyboard: [i32; 2],
+    /// Titles pushed.
+    pub titles: i32,
+    pub title: String,
+}
+
+impl Callbacks for Seen {
+    fn set_window_title(&mut self, _: &mut vt100::Screen, title: &[u8]) {
+        self.title = String::from_utf8_lossy(title).into_owned();
+    }
+
+    fn unhandled_csi(
+        &mut self,
+        screen: &mut vt100::Screen,
+        first: Option<u8>,
+        _: Option<u8>,
+        params: &[&[u16]],
+        end: char,
+    ) {
+        let keyboard = &mut self.keyboard[usize::from(screen.alternate_screen())];
+        match (first, params.first().copied(), end) {
+            (None, Some([6]), 'n') => {
+                let (row, column) = screen.cursor_position();
+                let reply = format!("\x1b[{};{}R", row + 1, column + 1);
+                self.replies.extend_from_slice(reply.as_bytes());
+            }
+            (Some(b'>'), _, 'u') => *keyboard += 1,
+            (Some(b'<'), _, 'u') => *keyboard -= 1,
+            (None, Some([22]), 't') => self.titles += 1,
+            (None, Some([23]), 't') => self.titles -= 1,
+            _ => {}
+        }
+    }
+}
+
+impl Screen {
+    pub fn new(columns: u16, rows: u16) -> Self {
+        let (columns, rows) = (size(columns), size(rows));
+        let parser = Parser::new_with_callbacks(rows, columns, HISTORY, Seen::default());
+        Self { parser }
+    }
+
+    /// Shows bytes. Returns what the terminal types in answer to them.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.parser.process(bytes);
+        std::mem::take(&mut self.parser.callbacks_mut().replies)
+    }
+
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.parser.set_size(size(rows), size(columns));
+    }
+
+    /// The visible rows, without blanks at their ends.
+    pub fn rows(&self) -> Vec<String> {
+        let screen = self.parser.screen();
+        let rows = screen.rows(0, screen.size().1.get());
+        rows.map(|row| row.trim_end().to_owned()).collect()
+    }
+
+    /// The visible rows as one text, without blank rows at the end.
+    pub fn text(&self) -> String {
+        self.rows().join("\n").trim_end().to_owned()
+    }
+
+    /// What has scrolled away, oldest first.
+    pub fn scrollback(&mut self) -> Vec<String> {
+        let screen = self.parser.screen_mut();
+        let (length, width) = (screen.scrollback_len(), screen.size().1.get());
+        let mut rows = Vec::with_capacity(length);
+        for offset in (1..=length).rev() {
+            screen.set_scrollback(offset);
+            let row = screen.rows(0, width).next().unwrap_or_default();
+            rows.push(row.trim_end().to_owned());
+        }
+        screen.set_scrollback(0);
+        rows
+    }
+
+    /// Row and column of the cursor; none while it is hidden.
+    pub fn cursor(&self) -> Option<(u16, u16)> {
+        let screen = self.parser.screen();
+        (!screen.hide_cursor()).then(|| screen.cursor_position())
+    }
+
+    pub fn is_alternate(&self) -> bool {
+        self.parser.screen().alternate_screen()
+    }
+
+    pub fn seen(&self) -> &Seen {
+        self.parser.callbacks()
+    }
+
+    /// The modes that a program may leave on, as words; empty on a fresh terminal.
+    pub fn modes(&self) -> String {
+        let (screen, seen) = (self.parser.screen(), self.seen());
+        let modes = [
+            (screen.alternate_screen(), "alternate"),
+            (screen.bracketed_paste(), "paste"),
+            (screen.hide_cursor(), "hidden"),
+            (
+                screen.mouse_protocol_mode() != MouseProtocolMode::None,
+                "mouse",
+            ),
+            (screen.bold() || screen.dim() || screen.inverse(), "style"),
+            (screen.fgcolor() != Color::Default, "colour"),
+            (seen.keyboard[0] != 0, "keyboard"),
+            (seen.keyboard[1] != 0, "alternate keyboard"),
+            (seen.titles != 0, "title"),
+        ];
+        let words: Vec<_> = modes
+            .iter()
+            .filter(|mode| mode.0)
+            .map(|mode| mode.1)
+            .collect();
+        words.join(" ")
+    }
+
+    /// The visible rows, each with its style runs below it: first and last column, and the style.
+    pub fn golden(&self) -> String {
+        let mut text = String::new();
+        for (row, line) in (0..).zip(self.rows()) {
+            let _ = writeln!(text, "|{line}");
+            for (first, last, style) in self.runs(row) {
+                let _ = writeln!(text, "  {first}-{last} {style}");
+            }
+        }
+        if let Some((row, column)) = self.cursor() {
+            let _ = writeln!(text, "cursor {row},{column}");
+        }
+        text
+    }
+
+    /// Runs of one style that is not the plain one.
+    pub fn runs(&self, row: u16) -> Vec<(u16, u16, String)> {
+        let mut runs: Vec<(u16, u16, String)> = Vec::new();
+        for column in 0..self.parser.screen().size().1.get() {
+            let cell = self.parser.screen().cell(row, column);
+            let style = match runs.last() {
+                // The right half of a wide character looks like the left one.
+                Some((_, _, last)) if cell.is_some_and(|cell| cell.is_wide_continuation()) => {
+                    last.clone()
+                }
+                _ => self.style(row, column),
+            };
+            match runs.last_mut() {
+                Some((_, last, same)) if *last + 1 == column && *same == style => *last = column,
+                _ if style.is_empty() => {}
+                _ => runs.push((column, column, style)),
+            }
+        }
+        runs
+    }
+
+    fn style(&self, row: u16, column: u16) -> String {
+        let Some(cell) = self.parser.screen().cell(row, column) else {
+            return String::new();
+        };
+        let mut words = Vec::new();
+        for (is_on, word) in [
+            (cell.bold(), "bold"),
+            (cell.dim(), "dim"),
+            (cell.italic(), "italic"),
+            (cell.underline(), "underline"),
+            (cell.inverse(), "reverse"),
+        ] {
+            words.extend(is_on.then(|| word.to_owned()));
+        }
+        for (color, ground) in [(cell.fgcolor(), "fg"), (cell.bgcolor(), "bg")] {
+            match color {
+                Color::Default => {}
+                Color::Idx(index) => words.push(format!("{ground}={index}")),
+                Color::Rgb(r, g, b) => words.push(format!("{ground}=#{r:02x}{g:02x}{b:02x}")),
+            }
+        }
+        words.join(" ")
+    }
+}
+
+/// Compares with `tests/golden/NAME.txt`, or writes that file when `E_BLESS` is 1.
+pub fn assert_golden(name: &str, actual: &str) {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let path = directory.join(format!("{name}.txt"));
+    if std::env::var("E_BLESS").is_ok_and(|value| value == "1") {
+        std::fs::write(&path, actual).expect("the golden file is written");
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "{} differs; run with E_BLESS=1 and review the diff\n--- is\n{actual}--- was\n{expected}",
+        path.display()
+    );
+}
+
+fn size(value: u16) -> NonZeroU16 {
+    NonZeroU16::new(value).expect("a size above 0")
+}

@@ -1,0 +1,4 @@
+//! The terminal app on an emulator.
+
+mod painter;
+mod terminal;
