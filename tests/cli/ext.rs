@@ -229,6 +229,45 @@ fn its_own_requests_are_answered_and_refusals_are_told() {
 }
 
 #[test]
+fn of_the_requests_before_the_manifest_those_over_the_bound_are_refused() {
+    let place = Place::new();
+    let script = r#"#!/bin/sh
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32; do
+    echo "{\"id\":$n,\"method\":\"session.info\"}"
+done
+echo '{"id":33,"method":"session.interrupt"}'
+while read -r line; do
+    case $line in *'"initialize"'*) echo '{"id":1,"result":{"name":"x"}}' ;; esac
+done
+"#;
+    let (report, _) = check(&place, &program(place.root().join("x.sh"), script));
+    assert_eq!(
+        report["problems"],
+        json!([
+            "e refused its request session.interrupt: 32 of your requests are unanswered; wait for an answer"
+        ])
+    );
+}
+
+#[test]
+fn a_startup_hook_that_is_gone_before_it_is_asked_stops_the_launch() {
+    let place = Place::new();
+    let script = r#"#!/bin/sh
+read -r line
+echo '{"id":1,"result":{"name":"x","hooks":["startup"]}}'
+"#;
+    program(place.home.join("extensions/x.sh"), script);
+    let run = place.p(&["hi"]).run();
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(
+        run.stderr
+            .contains("the startup hook of the extension x.sh failed"),
+        "{run:?}"
+    );
+    assert!(place.provider.received().is_empty());
+}
+
+#[test]
 fn one_that_ends_early_or_not_at_all_is_told() {
     let commands = json!({"name": "x", "commands": [{"name": "c"}, {"name": "d"}]});
     let found = problems(commands, r#"*'"command"'*) exit 3 ;;"#);

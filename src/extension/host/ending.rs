@@ -56,17 +56,12 @@ impl Host {
             }
         }
         self.wait_for_exits(&mut ended, now, now + SHUTDOWN);
-        if ended.iter().any(|one| one.after.is_none()) {
-            for link in &left {
-                link.stop(Duration::ZERO);
-            }
-            let mut killed: Vec<Ended> = ended
-                .iter()
-                .filter(|one| one.after.is_none())
-                .cloned()
-                .collect();
-            self.wait_for_exits(&mut killed, now, Instant::now() + KILLED);
+        for link in &left {
+            link.stop(Duration::ZERO);
         }
+        // That they end now is no merit of theirs and not told.
+        let mut killed = ended.clone();
+        self.wait_for_exits(&mut killed, now, Instant::now() + KILLED);
         ended
     }
 
