@@ -39,8 +39,8 @@ pub(super) struct Child {
     over: bool,
     /// How often each hook failed open, and how many of them have been told.
     pub(super) failures: Vec<(HookKind, u32)>,
-    /// Its process is gone, but its output may not be read to the end.
-    pub(super) exited: Option<Exited>,
+    /// It is about to be gone, and the rest is waited for.
+    pub(super) ending: Option<Ending>,
 }
 
 /// How far an extension is.
@@ -54,13 +54,17 @@ pub enum State {
     Gone,
 }
 
-/// A process that has ended.
+/// An extension whose exit, output or input has ended. The ends come in any order.
 #[derive(Clone, Debug)]
-pub(super) struct Exited {
-    /// How, for a notice.
+pub(super) struct Ending {
+    /// How, for a notice: its exit once that is known.
     pub(super) how: String,
-    /// When the rest of its output is not waited for any more.
+    /// When the rest is not waited for any more.
     pub(super) by: Instant,
+    /// Its output is read to the end.
+    pub(super) output_ended: bool,
+    /// Its process is gone.
+    pub(super) has_exited: bool,
 }
 
 /// A request that waits for its answer.
@@ -102,7 +106,7 @@ impl Child {
             paused_since: None,
             over: false,
             failures: Vec::new(),
-            exited: None,
+            ending: None,
         }
     }
 
@@ -224,6 +228,16 @@ impl Child {
         }
     }
 
+    /// Notes one of its ends; how it looks until more is known, and when the rest is late.
+    pub(super) fn ends(&mut self, how: &str, by: Instant) -> &mut Ending {
+        self.ending.get_or_insert_with(|| Ending {
+            how: how.to_owned(),
+            by,
+            output_ended: false,
+            has_exited: false,
+        })
+    }
+
     /// When something of it is due.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let answers = match self.paused_since {
@@ -235,7 +249,7 @@ impl Child {
             .as_ref()
             .filter(|_| self.over)
             .and_then(Link::stuck_at);
-        let exit = self.exited.as_ref().map(|exited| exited.by);
+        let exit = self.ending.as_ref().map(|ending| ending.by);
         [answers, queue, exit].into_iter().flatten().min()
     }
 

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use super::ending::exit_text;
 use super::{Asked, Failure, Host, HostEvent, Open};
-use crate::extension::child::{Exited, MAX_OPEN, Pending, Purpose, State};
+use crate::extension::child::{Ending, MAX_OPEN, Pending, Purpose, State};
 use crate::extension::process::{FromChild, News};
 use crate::extension::wire::{self, Message};
 use crate::extension::{AskId, ExtensionId, fields, manifest, request};
 
-/// How long the output of a process is read after its end.
+/// How long the output of a process is read after its end, and its end waited for after its output.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Longest notice of an extension, in bytes.
@@ -25,6 +25,7 @@ impl Host {
         let Some(child) = self.children.get_mut(id.0) else {
             return;
         };
+        let late = now + LAST_WORDS;
         match news {
             News::Messages(messages) => {
                 for message in messages {
@@ -48,21 +49,28 @@ impl Host {
             }
             News::Closed(Some(why)) => self.retire(id, &format!("was stopped: {why}"), now),
             News::Closed(None) => {
-                let how = child.exited.take();
-                self.retire(id, how.as_ref().map_or("exited", |exited| &exited.how), now);
+                let ending = child.ends("closed its standard output and was stopped", late);
+                ending.output_ended = true;
+                self.settle_ending(id, now);
             }
             News::Deaf => {
                 // It may have exited, and what it wrote last is on its way.
-                let by = now + LAST_WORDS;
-                let how = "closed its standard input and was stopped".to_owned();
-                child.exited.get_or_insert(Exited { how, by });
+                child.ends("closed its standard input and was stopped", late);
             }
             News::Exited(exit, _) => {
-                let (how, by) = (exit_text(exit), now + LAST_WORDS);
-                if child.state != State::Gone {
-                    child.exited = Some(Exited { how, by });
-                }
+                let ending = child.ends("exited", late);
+                ending.how = exit_text(exit);
+                ending.has_exited = true;
+                self.settle_ending(id, now);
             }
+        }
+    }
+
+    /// It is gone once its process is and everything that it wrote was read.
+    fn settle_ending(&mut self, id: ExtensionId, now: Instant) {
+        let over = |ending: &mut Ending| ending.output_ended && ending.has_exited;
+        if let Some(ending) = self.children[id.0].ending.take_if(over) {
+            self.retire(id, &ending.how, now);
         }
     }
 
