@@ -92,7 +92,7 @@ impl Host {
     pub(super) fn skip(&mut self, id: ExtensionId, problem: &str) {
         let child = &mut self.children[id.0];
         child.state = State::Gone;
-        child.exited = None;
+        child.leaving = None;
         child.take_all();
         if let Some(link) = child.take_link() {
             link.stop(Duration::ZERO);
@@ -113,7 +113,7 @@ impl Host {
             State::Starting => return self.skip(id, &format!("it {how} before it was ready")),
             State::Running => child.state = State::Gone,
         }
-        child.exited = None;
+        child.leaving = None;
         if let Some(link) = child.take_link() {
             link.stop(GRACE);
         }
