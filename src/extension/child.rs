@@ -39,8 +39,8 @@ pub(super) struct Child {
     over: bool,
     /// How often each hook failed open, and how many of them have been told.
     pub(super) failures: Vec<(HookKind, u32)>,
-    /// It is about to be gone, and the rest is waited for.
-    pub(super) ending: Option<Ending>,
+    /// Set when not all of it is there any more.
+    pub(super) leaving: Option<Leaving>,
 }
 
 /// How far an extension is.
@@ -54,17 +54,26 @@ pub enum State {
     Gone,
 }
 
-/// An extension whose exit, output or input has ended. The ends come in any order.
+/// An extension of which something has ended.
 #[derive(Clone, Debug)]
-pub(super) struct Ending {
-    /// How, for a notice: its exit once that is known.
-    pub(super) how: String,
+pub(super) struct Leaving {
+    /// Its output is read to the end.
+    pub(super) mute: bool,
+    /// How its process ended, if it has.
+    pub(super) dead: Option<String>,
     /// When the rest is not waited for any more.
     pub(super) by: Instant,
-    /// Its output is read to the end.
-    pub(super) output_ended: bool,
-    /// Its process is gone.
-    pub(super) has_exited: bool,
+}
+
+impl Leaving {
+    /// What happened, for a notice.
+    pub(super) fn how(&self) -> String {
+        match &self.dead {
+            Some(how) => how.clone(),
+            None if self.mute => "closed its standard output and was stopped".into(),
+            None => "closed its standard input and was stopped".into(),
+        }
+    }
 }
 
 /// A request that waits for its answer.
@@ -106,7 +115,7 @@ impl Child {
             paused_since: None,
             over: false,
             failures: Vec::new(),
-            ending: None,
+            leaving: None,
         }
     }
 
@@ -228,16 +237,6 @@ impl Child {
         }
     }
 
-    /// Notes one of its ends; how it looks until more is known, and when the rest is late.
-    pub(super) fn ends(&mut self, how: &str, by: Instant) -> &mut Ending {
-        self.ending.get_or_insert_with(|| Ending {
-            how: how.to_owned(),
-            by,
-            output_ended: false,
-            has_exited: false,
-        })
-    }
-
     /// When something of it is due.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let answers = match self.paused_since {
@@ -249,7 +248,7 @@ impl Child {
             .as_ref()
             .filter(|_| self.over)
             .and_then(Link::stuck_at);
-        let exit = self.ending.as_ref().map(|ending| ending.by);
+        let exit = self.leaving.as_ref().map(|leaving| leaving.by);
         [answers, queue, exit].into_iter().flatten().min()
     }
 

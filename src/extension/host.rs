@@ -262,8 +262,8 @@ impl Host {
                     "has not read what e sent it for 5 seconds and was stopped",
                     now,
                 );
-            } else if let Some(ending) = child.ending.take_if(|ending| ending.by <= now) {
-                self.retire(id, &ending.how, now);
+            } else if let Some(leaving) = child.leaving.take_if(|leaving| leaving.by <= now) {
+                self.retire(id, &leaving.how(), now);
             }
         }
     }

@@ -87,7 +87,7 @@ impl Host {
     pub(super) fn skip(&mut self, id: ExtensionId, problem: &str) {
         let child = &mut self.children[id.0];
         child.state = State::Gone;
-        child.ending = None;
+        child.leaving = None;
         child.take_all();
         if let Some(link) = child.take_link() {
             link.stop(Duration::ZERO);
@@ -108,7 +108,7 @@ impl Host {
             State::Starting => return self.skip(id, &format!("it {how} before it was ready")),
             State::Running => child.state = State::Gone,
         }
-        child.ending = None;
+        child.leaving = None;
         if let Some(link) = child.take_link() {
             link.stop(GRACE);
         }

@@ -7,12 +7,13 @@ use serde_json::value::RawValue;
 
 use super::ending::exit_text;
 use super::{Asked, Failure, Host, HostEvent, Open};
-use crate::extension::child::{Ending, MAX_OPEN, Pending, Purpose, State};
+use crate::extension::child::{Leaving, MAX_OPEN, Pending, Purpose, State};
 use crate::extension::process::{FromChild, News};
 use crate::extension::wire::{self, Message};
 use crate::extension::{AskId, ExtensionId, fields, manifest, request};
 
-/// How long the output of a process is read after its end, and its end waited for after its output.
+/// How long an extension that is leaving is waited for, to read what it wrote last and to learn how
+/// it ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Longest notice of an extension, in bytes.
@@ -25,7 +26,6 @@ impl Host {
         let Some(child) = self.children.get_mut(id.0) else {
             return;
         };
-        let late = now + LAST_WORDS;
         match news {
             News::Messages(messages) => {
                 for message in messages {
@@ -48,29 +48,30 @@ impl Host {
                 }
             }
             News::Closed(Some(why)) => self.retire(id, &format!("was stopped: {why}"), now),
-            News::Closed(None) => {
-                let ending = child.ends("closed its standard output and was stopped", late);
-                ending.output_ended = true;
-                self.settle_ending(id, now);
-            }
-            News::Deaf => {
-                // It may have exited, and what it wrote last is on its way.
-                child.ends("closed its standard input and was stopped", late);
-            }
+            News::Closed(None) => self.leaves(id, |leaving| leaving.mute = true, now),
+            News::Deaf => self.leaves(id, |_| {}, now),
             News::Exited(exit, _) => {
-                let ending = child.ends("exited", late);
-                ending.how = exit_text(exit);
-                ending.has_exited = true;
-                self.settle_ending(id, now);
+                self.leaves(id, |leaving| leaving.dead = Some(exit_text(exit)), now);
             }
         }
     }
 
-    /// It is gone once its process is and everything that it wrote was read.
-    fn settle_ending(&mut self, id: ExtensionId, now: Instant) {
-        let over = |ending: &mut Ending| ending.output_ended && ending.has_exited;
-        if let Some(ending) = self.children[id.0].ending.take_if(over) {
-            self.retire(id, &ending.how, now);
+    /// A sign that an extension is leaving. It has left when its process is gone and its output is
+    /// read, or when one of these does not become known in time.
+    fn leaves(&mut self, id: ExtensionId, sign: impl FnOnce(&mut Leaving), now: Instant) {
+        let child = &mut self.children[id.0];
+        if child.state == State::Gone {
+            return;
+        }
+        let leaving = child.leaving.get_or_insert(Leaving {
+            mute: false,
+            dead: None,
+            by: now + LAST_WORDS,
+        });
+        sign(leaving);
+        if leaving.mute && leaving.dead.is_some() {
+            let how = leaving.how();
+            self.retire(id, &how, now);
         }
     }
 
