@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::chat::Format;
+
 /// Results that are kept.
 const MAX_RESULTS: usize = 50;
 /// Their bytes together.
@@ -11,32 +13,52 @@ const MAX_BYTES: usize = 4 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CallKey(pub u64);
 
-/// Clean texts by call.
+/// What a call came back with.
+#[derive(Debug)]
+pub(super) struct Detail {
+    /// Clean text.
+    pub text: Box<str>,
+    /// How it is painted; nobody said so of what a model reads, which is painted as what it looks
+    /// like.
+    pub format: Option<Format>,
+}
+
+/// Details by call.
 #[derive(Debug, Default)]
 pub(super) struct Details {
-    texts: HashMap<CallKey, Box<str>>,
+    kept: HashMap<CallKey, Detail>,
     order: VecDeque<CallKey>,
     bytes: usize,
 }
 
 impl Details {
-    /// Keeps a text, dropping the oldest ones when there are too many.
-    pub fn keep(&mut self, key: CallKey, text: String) {
+    /// Keeps a detail, dropping the oldest ones when there are too many.
+    pub fn keep(&mut self, key: CallKey, text: String, format: Option<Format>) {
         self.bytes += text.len();
         self.order.push_back(key);
-        self.texts.insert(key, text.into());
+        let text = text.into();
+        self.kept.insert(key, Detail { text, format });
         while self.order.len() > MAX_RESULTS || self.bytes > MAX_BYTES {
             let Some(oldest) = self.order.pop_front() else {
                 break;
             };
-            let dropped = self.texts.remove(&oldest).map_or(0, |text| text.len());
-            self.bytes -= dropped;
+            let dropped = self.kept.remove(&oldest);
+            self.bytes -= dropped.map_or(0, |detail| detail.text.len());
         }
     }
 
-    /// The text of a call, unless it was dropped.
-    pub fn get(&self, key: CallKey) -> Option<&str> {
-        self.texts.get(&key).map(|text| &**text)
+    /// Puts another text in the place of one that is still kept.
+    pub fn replace(&mut self, key: CallKey, text: String, format: Format) {
+        if let Some(detail) = self.kept.get_mut(&key) {
+            self.bytes = self.bytes - detail.text.len() + text.len();
+            let (text, format) = (text.into(), Some(format));
+            *detail = Detail { text, format };
+        }
+    }
+
+    /// The detail of a call, unless it was dropped.
+    pub fn get(&self, key: CallKey) -> Option<&Detail> {
+        self.kept.get(&key)
     }
 }
 
@@ -85,13 +107,16 @@ mod tests {
     fn the_newest_details_stay() {
         let mut details = Details::default();
         for key in 0..60 {
-            details.keep(CallKey(key), key.to_string());
+            details.keep(CallKey(key), key.to_string(), None);
         }
         assert!(details.get(CallKey(9)).is_none());
-        assert_eq!(details.get(CallKey(10)), Some("10"));
-        details.keep(CallKey(60), "x".repeat(MAX_BYTES));
+        assert_eq!(&*details.get(CallKey(10)).unwrap().text, "10");
+        details.replace(CallKey(9), "gone".into(), Format::Text);
+        details.replace(CallKey(10), "other".into(), Format::Text);
+        assert_eq!(&*details.get(CallKey(10)).unwrap().text, "other");
+        details.keep(CallKey(60), "x".repeat(MAX_BYTES), None);
         assert!(details.get(CallKey(59)).is_none() && details.get(CallKey(60)).is_some());
-        details.keep(CallKey(61), "x".repeat(MAX_BYTES + 1));
+        details.keep(CallKey(61), "x".repeat(MAX_BYTES + 1), None);
         assert!(details.get(CallKey(61)).is_none() && details.bytes == 0);
     }
 

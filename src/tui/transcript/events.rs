@@ -5,7 +5,7 @@ use super::entry::{Entry, Kind, State};
 use super::group::{self, Call, Group};
 use super::{Transcript, clean};
 use crate::agent::{BatchCall, TurnEvent};
-use crate::chat::Outcome;
+use crate::chat::{Format, Outcome};
 use crate::text::{one_line, sanitize};
 use crate::tools::Label;
 use crate::tui::figures::Tokens;
@@ -40,7 +40,13 @@ impl Transcript {
                 summary,
                 content,
                 display,
-            } => self.end_call(*id, *outcome, summary, display.as_ref().unwrap_or(content)),
+            } => match display {
+                Some(shown) => {
+                    let format = Some(shown.format);
+                    self.end_call(*id, *outcome, summary, &shown.text, format);
+                }
+                None => self.end_call(*id, *outcome, summary, content, None),
+            },
             TurnEvent::Compacted {
                 summary,
                 context_tokens,
@@ -101,6 +107,9 @@ impl Transcript {
             return;
         }
         self.open_reply().push(&text);
+        if self.holds_replies {
+            self.held_text.push_str(&text);
+        }
         self.settle_reply(false);
     }
 
@@ -126,6 +135,9 @@ impl Transcript {
         self.settle_reply(true);
         if let Some(index) = self.reply.take() {
             self.entries.remove(index);
+            if self.holds_replies {
+                self.completed.push(std::mem::take(&mut self.held_text));
+            }
         }
     }
 
@@ -209,13 +221,20 @@ impl Transcript {
         }
     }
 
-    pub(super) fn end_call(&mut self, id: u64, outcome: Outcome, summary: &str, detail: &str) {
+    pub(super) fn end_call(
+        &mut self,
+        id: u64,
+        outcome: Outcome,
+        summary: &str,
+        detail: &str,
+        format: Option<Format>,
+    ) {
         let Some(call) = self.call(id) else { return };
         call.state = group::State::Ended(outcome);
         call.summary = one_line(summary, None);
         call.output.clear();
         let key = call.key;
-        self.details.keep(key, clean(detail));
+        self.details.keep(key, clean(detail), format);
         // A notice came meanwhile: nothing will go on with this group.
         if self
             .group

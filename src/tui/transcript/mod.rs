@@ -13,7 +13,6 @@ mod options;
 mod restore;
 mod window;
 
-pub use entry::Format;
 pub use options::{Depth, Options, View};
 pub use window::Place;
 
@@ -26,6 +25,7 @@ use super::figures::{self, Tokens};
 use super::markdown::Streamed;
 use super::style::Row;
 use crate::agent::TurnResult;
+use crate::chat::Format;
 use crate::text::{expand_tabs, one_line, sanitize};
 
 /// The entries of a session on this terminal.
@@ -44,6 +44,9 @@ pub struct Transcript {
     calls: u64,
     replies: u32,
     holds_replies: bool,
+    /// The text of the reply that is held and goes on, and those of completed ones.
+    held_text: String,
+    completed: Vec<String>,
     tokens: Tokens,
     cache: window::Cache,
 }
@@ -66,6 +69,33 @@ impl Transcript {
     /// Keeps replies open until [`Transcript::release_reply`]: an extension renders them.
     pub fn hold_replies(&mut self, hold: bool) {
         self.holds_replies = hold;
+    }
+
+    /// The texts of held replies that have been completed since the last time, in order. Each
+    /// waits for one [`Transcript::release_reply`].
+    pub fn take_completed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.completed)
+    }
+
+    /// Shows another text for a finished call in the reader.
+    pub fn replace_detail(&mut self, id: u64, body: &str, format: Format) {
+        let calls = self
+            .entries
+            .iter()
+            .rev()
+            .filter_map(|entry| match &entry.kind {
+                Kind::Tools(group) => Some(&group.calls),
+                _ => None,
+            });
+        let call = calls.flat_map(|calls| calls.iter().rev());
+        if let Some(key) = call
+            .into_iter()
+            .find(|call| call.id == id)
+            .map(|call| call.key)
+        {
+            self.details.replace(key, clean(body), format);
+            self.cache.clear();
+        }
     }
 
     /// The first line of a fresh session.

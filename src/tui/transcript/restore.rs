@@ -17,6 +17,8 @@ impl Transcript {
         messages: &[Arc<Message>],
         label: impl Fn(&str, Option<&Value>) -> Label,
     ) {
+        // What was shown once is not rendered again.
+        let holds = std::mem::take(&mut self.holds_replies);
         // Ids of the provider; numbers of our own stand for them in the open group.
         let mut ids: Vec<(&str, u64)> = Vec::new();
         let mut next = 0;
@@ -60,13 +62,14 @@ impl Transcript {
                     let call = ids.iter().position(|(id, _)| id == call_id);
                     if let Some(at) = call {
                         let (_, id) = ids.remove(at);
-                        self.end_call(id, *outcome, summary, content);
+                        self.end_call(id, *outcome, summary, content, None);
                     }
                 }
                 Message::User { .. } | Message::Reasoning { .. } | Message::System { .. } => {}
             }
         }
         self.close_all();
+        self.holds_replies = holds;
     }
 
     /// Calls of earlier batches that have no result will get none.
