@@ -13,7 +13,7 @@ INSTALL ?= install
 target := $(or $(CARGO_TARGET_DIR),target)
 bin := $(target)/release/e
 scripts := $(target)/completions
-sources := $(shell find src docs/guides -type f) Cargo.toml Cargo.lock
+sources := $(shell find src docs/guides docs/schema -type f) Cargo.toml Cargo.lock
 version := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 
 .PHONY: all build check test bench demo man completions install uninstall dist clean
@@ -53,6 +53,7 @@ man: build
 	$(bin) --generate man > man/e.1
 	$(bin) --generate man-rpc > man/e-rpc.1
 	$(bin) --generate man-settings > man/e-settings.5
+	$(bin) --generate man-extensions > man/e-extensions.7
 
 completions: $(scripts)/e.bash $(scripts)/_e $(scripts)/e.fish
 
@@ -67,15 +68,19 @@ install: $(bin) completions
 	$(INSTALL) -Dm755 $(bin) $(DESTDIR)$(bindir)/e
 	for page in man/*.1; do $(INSTALL) -Dm644 "$$page" $(DESTDIR)$(mandir)/man1/$$(basename "$$page"); done
 	for page in man/*.5; do $(INSTALL) -Dm644 "$$page" $(DESTDIR)$(mandir)/man5/$$(basename "$$page"); done
+	for page in man/*.7; do $(INSTALL) -Dm644 "$$page" $(DESTDIR)$(mandir)/man7/$$(basename "$$page"); done
 	$(INSTALL) -Dm644 $(scripts)/e.bash $(DESTDIR)$(bashdir)/e
 	$(INSTALL) -Dm644 $(scripts)/_e $(DESTDIR)$(zshdir)/_e
 	$(INSTALL) -Dm644 $(scripts)/e.fish $(DESTDIR)$(fishdir)/e.fish
 	for file in README.md CHANGELOG.md LICENSE; do $(INSTALL) -Dm644 $$file $(DESTDIR)$(docdir)/$$file; done
+	$(INSTALL) -d $(DESTDIR)$(docdir)/examples
+	cp docs/guides/extend/examples/* $(DESTDIR)$(docdir)/examples
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/e $(DESTDIR)$(bashdir)/e $(DESTDIR)$(zshdir)/_e $(DESTDIR)$(fishdir)/e.fish
 	for page in man/*.1; do rm -f $(DESTDIR)$(mandir)/man1/$$(basename "$$page"); done
 	for page in man/*.5; do rm -f $(DESTDIR)$(mandir)/man5/$$(basename "$$page"); done
+	for page in man/*.7; do rm -f $(DESTDIR)$(mandir)/man7/$$(basename "$$page"); done
 	rm -rf $(DESTDIR)$(docdir)
 
 # A tarball with all crates in it; builds with --offline --locked.

@@ -2,11 +2,13 @@
 
 mod cli;
 mod config;
+mod extensions;
 mod layers;
 mod packaging;
 mod print;
 mod provider;
 mod rpc;
+mod schemas;
 mod sessions;
 mod support;
 mod tools;

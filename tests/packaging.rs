@@ -11,6 +11,7 @@ fn manual_pages_are_what_the_tables_print() {
         ("man", "e.1"),
         ("man-rpc", "e-rpc.1"),
         ("man-settings", "e-settings.5"),
+        ("man-extensions", "e-extensions.7"),
     ] {
         let printed = place
             .e()

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::action::{Action, LogEntry, Now};
 use super::compact;
-use super::event::RequestId;
+use super::event::{Answer, RequestId};
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
 use crate::chat::{Message, ToolSpec};
@@ -131,6 +131,11 @@ impl Conversation {
                 ..Queue::default()
             },
         }
+    }
+
+    /// The answer to an interrupt once nothing is left to be interrupted.
+    pub fn stopped(&self) -> Answer {
+        Answer::Stopped(self.spec.runtime.processes.running())
     }
 
     /// Whether any extension has this hook.

@@ -12,6 +12,7 @@ use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
 use crate::chat::{self, Deltas, Display, Image, Message, Outcome, Usage};
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Verdict};
+use crate::tools::Running;
 
 /// Names a session inside the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -302,6 +303,8 @@ pub enum Answer {
     Turn(Box<TurnResult>),
     /// The request was carried out.
     Done,
+    /// Nothing runs any more but these commands in the background.
+    Stopped(Vec<Running>),
     /// What the session is.
     Info(Box<SessionInfo>),
     /// The history.

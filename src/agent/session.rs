@@ -158,7 +158,7 @@ impl Session {
                 fx.push(Action::Answer(request, Answer::Refused(why.into())));
             }
             (SessionEvent::Interrupt(Some(request)), None) => {
-                fx.push(Action::Answer(request, Answer::Done));
+                fx.push(Action::Answer(request, conversation.stopped()));
             }
             (SessionEvent::Interrupt(None), None) => {}
             (SessionEvent::Appended { error, path }, None) => {

@@ -391,7 +391,7 @@ impl Turn {
         let result = report.finish(pricing, conversation.log_path());
         fx.push(Action::Answer(self.request, Answer::Turn(Box::new(result))));
         for request in self.interrupters.drain(..) {
-            fx.push(Action::Answer(request, Answer::Done));
+            fx.push(Action::Answer(request, conversation.stopped()));
         }
     }
 

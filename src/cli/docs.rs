@@ -1,4 +1,5 @@
-//! The guides, embedded at build time, and how `e docs` prints them.
+//! The guides and the schemas of the protocols, embedded at build time, and how `e docs` prints
+//! them.
 
 use crate::error::{Error, Result};
 
@@ -22,6 +23,9 @@ const GUIDES: &[Guide] = guides![
     "automation",
     "channels",
     "command-line",
+    "compatibility",
+    "extend/examples/README",
+    "extend/extensions",
     "getting-started",
     "models",
     "offline",
@@ -33,10 +37,27 @@ const GUIDES: &[Guide] = guides![
     "trust",
 ];
 
+/// The schemas, by the topic that prints them. Lists leave them out: they are for programs.
+const SCHEMAS: &[(&str, &str)] = &[
+    (
+        "schema-events",
+        include_str!("../../docs/schema/events.schema.json"),
+    ),
+    (
+        "schema-rpc",
+        include_str!("../../docs/schema/rpc.schema.json"),
+    ),
+    (
+        "schema-extension",
+        include_str!("../../docs/schema/extension.schema.json"),
+    ),
+];
+
 impl Guide {
-    /// The file's stem, by which it is asked for.
+    /// The file's stem, by which it is asked for; a README speaks for its directory.
     fn topic(&self) -> &'static str {
-        self.path.rsplit('/').next().unwrap_or(self.path)
+        let path = self.path.strip_suffix("/README").unwrap_or(self.path);
+        path.rsplit('/').next().unwrap_or(path)
     }
 
     /// The value of a front matter key.
@@ -70,8 +91,11 @@ pub fn list() -> String {
         .collect()
 }
 
-/// One guide as plain Markdown.
+/// One guide as plain Markdown, or one schema as it is.
 pub fn guide(topic: &str) -> Result<String> {
+    if let Some((_, schema)) = SCHEMAS.iter().find(|(name, _)| *name == topic) {
+        return Ok((*schema).to_owned());
+    }
     match GUIDES.iter().find(|guide| guide.topic() == topic) {
         Some(guide) => Ok(plain(
             split(guide.text).map_or(guide.text, |(_, body)| body),
@@ -177,6 +201,10 @@ mod tests {
             let text = guide(topic).unwrap();
             assert!(text.starts_with("# "), "{topic}");
             assert!(!text.contains("[!"), "{topic}");
+        }
+        for (topic, schema) in SCHEMAS {
+            assert_eq!(guide(topic).unwrap(), *schema);
+            serde_json::from_str::<serde_json::Value>(schema).unwrap();
         }
         assert_eq!(plain("> [!WARNING]\n> x"), "> Warning:\n> x\n");
         assert!(guide("nothing").is_err());

@@ -9,6 +9,7 @@ mod commands;
 mod near;
 mod output;
 mod startup;
+mod trace;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,11 +28,12 @@ use crate::extension::Host;
 use crate::print;
 use crate::provider::{self, Catalog};
 use crate::rpc;
-use crate::sys::{Env, clock, signal};
+use crate::sys::{Env, clock, memory, signal};
 use crate::tui;
 
 /// Runs e with the arguments that follow its name. Returns the exit status.
 pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
+    memory::give_back_large_blocks();
     signal::ignore_file_size_limit();
     let report = |failure: ParseFailure| match failure.print {
         true => print::report(&failure.error, failure.json),
@@ -91,6 +93,10 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             warnings.iter().for_each(output::warn);
             output::print(&commands::models(&catalog(&home, &env), &settings, json))
         }
+        Invocation::ExtCheck { path, json } => match commands::check(&path, &home(), &env, json) {
+            Ok((report, clean)) => output::print(&report).max(u8::from(!clean)),
+            Err(error) => fail(&error, json),
+        },
         Invocation::Doctor { json } => output::print(&commands::doctor(&home(), &env, json)),
     }
 }

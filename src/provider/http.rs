@@ -5,6 +5,7 @@
 //! the agent's decision, since only it knows which events count as a sign of life.
 
 use std::io::Read;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
@@ -27,6 +28,8 @@ const ERROR_BODY_WAIT: Duration = Duration::from_secs(5);
 const ERROR_BODY_LIMIT: usize = 64 << 10;
 /// How much of a stream is read at once.
 const READ_SIZE: usize = 64 << 10;
+/// How much of a request is written at once.
+const WRITE_SIZE: usize = 16 << 10;
 
 /// A turn's connection to one server.
 #[derive(Clone, Debug)]
@@ -67,12 +70,16 @@ impl Connection {
         let https_proxy = via
             .as_ref()
             .is_some_and(|via| via.proxy.uri().scheme_str() == Some("https"));
+        // A limit on the look-up costs a thread, and an address needs none.
+        let looked_up = via.is_some() || !is_address(&uri);
         let mut config = Agent::config_builder()
             .user_agent(concat!("e/", env!("CARGO_PKG_VERSION")))
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(via.as_ref().map(|via| via.proxy.clone()))
-            .timeout_resolve(Some(CONNECT_LIMIT))
+            .timeout_resolve(looked_up.then_some(CONNECT_LIMIT))
+            .input_buffer_size(READ_SIZE)
+            .output_buffer_size(WRITE_SIZE)
             .timeout_connect(Some(CONNECT_LIMIT))
             .max_idle_age(IDLE_LIMIT);
         if https_proxy || uri.scheme_str() == Some("https") {
@@ -285,6 +292,12 @@ pub(super) fn pump<R: Read + Send + 'static>(
     decoder.finish(sink);
     sink.flush();
     Ok(())
+}
+
+/// Whether the host is an address, not a name.
+fn is_address(uri: &Uri) -> bool {
+    let host = uri.host().unwrap_or("");
+    host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
 }
 
 fn host_of(uri: &Uri) -> String {

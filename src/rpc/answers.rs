@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::session;
 use crate::sys::stage::Stage;
 use crate::text::json::write_value;
+use crate::tools::Running;
 use crate::wire::{Place, Tag, result_object, write_event};
 
 impl Server {
@@ -79,7 +80,13 @@ impl Server {
             (Open::OneShotEnd, _) => self.one_shot_ended(),
             (Open::Steer(id), Answer::Done) => self.answer(id, &json!({"held": true})),
             (Open::Interrupt(id, session), answer) => {
-                self.answer_done(id, answer);
+                match answer {
+                    Answer::Stopped(left) if !left.is_empty() => {
+                        self.answer(id, &still_running(&left));
+                    }
+                    Answer::Stopped(_) => self.answer(id, &json!({})),
+                    other => self.refuse(id, &refusal(other)),
+                }
                 self.interrupted(session);
             }
             (Open::Set(id, session, selection), answer) => {
@@ -227,12 +234,21 @@ impl Serialize for Conversation {
     }
 }
 
+/// Which commands an interrupt leaves: they are the session's, not the turn's.
+fn still_running(commands: &[Running]) -> Value {
+    let command =
+        |left: &Running| json!({"handle": left.handle, "pid": left.pid, "command": left.command});
+    let commands: Vec<Value> = commands.iter().map(command).collect();
+    json!({"background": commands, "remedy": "`session.close` ends them"})
+}
+
 /// Why the core did not do what was asked.
 fn refusal(answer: Answer) -> Error {
     match answer {
         Answer::Refused(why) => Error::failed(why),
         Answer::Turn(_)
         | Answer::Done
+        | Answer::Stopped(_)
         | Answer::Info(_)
         | Answer::Messages(_)
         | Answer::Forked(_)

@@ -13,6 +13,9 @@ pub const MAX_LINE: usize = 128 << 20;
 /// How much is read at once, until a line needs more.
 const CHUNK: usize = 256 << 10;
 
+/// Room for reading, kept from one file to the next: a list looks at thousands of them.
+pub type Buffer = Vec<u8>;
+
 /// One line.
 #[derive(Debug)]
 pub struct Line<'a> {
@@ -25,10 +28,10 @@ pub struct Line<'a> {
 }
 
 /// Reads lines.
-pub struct Lines<R> {
+pub struct Lines<'b, R> {
     from: R,
     max: usize,
-    buffer: Vec<u8>,
+    buffer: &'b mut Buffer,
     /// The part of the buffer that was read and not yet handed out.
     start: usize,
     end: usize,
@@ -37,15 +40,15 @@ pub struct Lines<R> {
     line: u64,
 }
 
-impl<R: Read> Lines<R> {
-    /// The lines of a source of about `size` bytes, each of at most `max` bytes.
-    pub fn new(from: R, size: u64, max: usize) -> Self {
-        // One byte more than a small file holds, so that one read reaches its end.
-        let room = usize::try_from(size).map_or(CHUNK, |size| size.saturating_add(1).min(CHUNK));
+impl<'b, R: Read> Lines<'b, R> {
+    /// The lines of a source, each of at most `max` bytes.
+    pub fn new(from: R, buffer: &'b mut Buffer, max: usize) -> Self {
+        let room = buffer.len().max(CHUNK);
+        buffer.resize(room, 0);
         Self {
             from,
             max,
-            buffer: vec![0; room.max(64)],
+            buffer,
             start: 0,
             end: 0,
             offset: 0,
@@ -158,7 +161,8 @@ mod tests {
                 offset += piece.len() as u64;
             }
             for step in [1, 7, 64, 1000] {
-                let mut lines = Lines::new(Slow(text.as_bytes(), step), 0, 100);
+                let mut buffer = Buffer::new();
+                let mut lines = Lines::new(Slow(text.as_bytes(), step), &mut buffer, 100);
                 let mut got = Vec::new();
                 while let Some(line) = lines.next().unwrap() {
                     let Place {

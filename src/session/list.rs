@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::head::{Author, Head, Kind};
-use super::lines::{Lines, MAX_LINE};
+use super::lines::{Buffer, Lines, MAX_LINE};
+use super::piece::{self, is_torn};
 use super::record::{Header, Record};
-use super::scan::{self, Damage, check_version, is_torn};
+use super::scan::{self, Damage, check_version};
 use super::threads;
 use super::title::title_of;
 use crate::chat::Message;
@@ -64,7 +65,7 @@ pub fn list(home: &Home, cwd: Option<&Path>) -> Result<Vec<Listed>> {
         }
     }
     listed.extend(
-        threads::map(&logs, |path| entry(path))
+        threads::map(&logs, |buffer, path| entry(path, buffer))
             .into_iter()
             .flatten(),
     );
@@ -99,8 +100,8 @@ fn logs_of(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// One entry of the list; none for a file that is not listed.
-fn entry(path: &Path) -> Option<Listed> {
-    match look_at(path) {
+fn entry(path: &Path, buffer: &mut Buffer) -> Option<Listed> {
+    match look_at(path, buffer) {
         Ok(listed) => listed,
         // It went away since the folder was read.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -109,9 +110,9 @@ fn entry(path: &Path) -> Option<Listed> {
 }
 
 /// One log. `None` is a file that is not listed.
-fn look_at(path: &Path) -> io::Result<Option<Listed>> {
+fn look_at(path: &Path, buffer: &mut Buffer) -> io::Result<Option<Listed>> {
     let (file, metadata) = open_regular(path, OpenOptions::new().read(true))?;
-    let mut lines = Lines::new(&file, metadata.len(), MAX_LINE);
+    let mut lines = Lines::new(&file, buffer, MAX_LINE);
     let first = lines.next()?.and_then(|line| line.bytes);
     let header = first.and_then(|line| scan::header(line).ok());
     let Some(header) = header.filter(|header| check_version(header).is_ok()) else {
@@ -159,7 +160,7 @@ impl Found {
                 self.messages += 1;
             }
             Kind::Compact => self.summarised = true,
-            Kind::Name => self.name = scan::name(line).or(self.name.take()),
+            Kind::Name => self.name = piece::name(line).or(self.name.take()),
             Kind::Response | Kind::Other => {}
         }
         Ok(())

@@ -18,6 +18,8 @@ use crate::sys::fs::open_regular;
 /// How many records one thread decodes before it looks for more work: short conversations need no
 /// second thread.
 const DECODED_AT_ONCE: usize = 256;
+/// How many bytes of records that lie together are read at once, unless one alone is longer.
+const READ_AT_ONCE: usize = 512 << 10;
 
 /// A conversation as it can go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,7 +177,9 @@ impl Living {
 fn history(file: &File, tree: &Tree, newest: usize) -> Result<Vec<Record>, (usize, String)> {
     let mut path = tree.path(newest);
     if let Some(n) = path.iter().rposition(|index| tree.is_compact(*index)) {
-        let summary = record_at(file, tree.place(path[n]), &mut Vec::new());
+        let mut reader = Reader::default();
+        let line = reader.line(file, tree.place(path[n]), std::iter::empty());
+        let summary = line.and_then(record);
         let Record::Compact { first_kept, .. } = summary.map_err(|reason| (path[n], reason))?
         else {
             return Err((path[n], "it is no summary".into()));
@@ -188,12 +192,15 @@ fn history(file: &File, tree: &Tree, newest: usize) -> Result<Vec<Record>, (usiz
         path.retain(|index| *index == last || !tree.is_compact(*index));
     }
     let chunks: Vec<_> = path.chunks(DECODED_AT_ONCE).collect();
-    let decode = |chunk: &&[usize]| -> Result<Vec<Record>, (usize, String)> {
-        let mut buffer = Vec::new();
-        let node = |index: &usize| {
-            node_at(file, tree, *index, &mut buffer).map_err(|reason| (*index, reason))
-        };
-        chunk.iter().map(node).collect()
+    let decode = |reader: &mut Reader, chunk: &&[usize]| -> Result<Vec<Record>, (usize, String)> {
+        let mut records = Vec::with_capacity(chunk.len());
+        for (n, index) in chunk.iter().enumerate() {
+            let after = chunk[n + 1..].iter().map(|index| tree.place(*index));
+            let line = reader.line(file, tree.place(*index), after);
+            let record = line.and_then(|line| node(tree, *index, line));
+            records.push(record.map_err(|reason| (*index, reason))?);
+        }
+        Ok(records)
     };
     let mut records = Vec::with_capacity(path.len());
     for chunk in threads::map(&chunks, decode) {
@@ -203,13 +210,12 @@ fn history(file: &File, tree: &Tree, newest: usize) -> Result<Vec<Record>, (usiz
 }
 
 /// Decodes a node, which must be what the first pass took it for.
-fn node_at(file: &File, tree: &Tree, index: usize, buffer: &mut Vec<u8>) -> Result<Record, String> {
-    let place = tree.place(index);
-    let mut record = record_at(file, place, buffer)?;
+fn node(tree: &Tree, index: usize, line: &[u8]) -> Result<Record, String> {
+    let mut record = record(line)?;
     match &mut record {
         Record::Message { id, .. } if !tree.is_compact(index) => {
             if id.is_empty() {
-                *id = position_id(place.line);
+                *id = position_id(tree.place(index).line);
             }
             Ok(record)
         }
@@ -218,11 +224,50 @@ fn node_at(file: &File, tree: &Tree, index: usize, buffer: &mut Vec<u8>) -> Resu
     }
 }
 
-fn record_at(file: &File, place: Place, buffer: &mut Vec<u8>) -> Result<Record, String> {
-    buffer.resize(place.len, 0);
-    file.read_exact_at(buffer, place.offset)
-        .map_err(|error| io_text(&error))?;
-    Record::from_line(buffer)?.ok_or_else(|| "its type is unknown".into())
+fn record(line: &[u8]) -> Result<Record, String> {
+    Record::from_line(line)?.ok_or_else(|| "its type is unknown".into())
+}
+
+/// Reads lines by their places, those that lie together at once.
+#[derive(Default)]
+struct Reader {
+    buffer: Vec<u8>,
+    /// Where in the file the buffer's first `len` bytes are from.
+    offset: u64,
+    len: usize,
+}
+
+impl Reader {
+    /// The line at a place. `after` is what will be asked for next.
+    fn line(
+        &mut self,
+        file: &File,
+        place: Place,
+        after: impl Iterator<Item = Place>,
+    ) -> Result<&[u8], String> {
+        let end = |place: Place| place.offset + place.len as u64;
+        if place.offset < self.offset || end(place) > self.offset + self.len as u64 {
+            let (mut last, most) = (end(place), place.offset + READ_AT_ONCE as u64);
+            // One byte between two lines is the newline.
+            for next in after.take_while(|next| end(*next) <= most) {
+                match next.offset == last + 1 {
+                    true => last = end(next),
+                    false => break,
+                }
+            }
+            // The length of a line is bounded, and so is what is read behind it.
+            let len = (last - place.offset) as usize;
+            if self.buffer.len() < len {
+                self.buffer.resize(len, 0);
+            }
+            self.len = 0;
+            file.read_exact_at(&mut self.buffer[..len], place.offset)
+                .map_err(|error| io_text(&error))?;
+            (self.offset, self.len) = (place.offset, len);
+        }
+        let start = (place.offset - self.offset) as usize;
+        Ok(&self.buffer[start..start + place.len])
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ mod list;
 mod load;
 mod lock;
 mod log;
+mod own;
+mod piece;
 mod record;
 mod repair;
 mod scan;

@@ -2,13 +2,16 @@
 
 use std::fs::File;
 
-use serde::de::IgnoredAny;
-
 use super::head::{Head, Kind};
-use super::lines::Lines;
+use super::lines::{Buffer, Lines};
+use super::piece::{Found, Piece, What, is_torn};
 use super::record::{FORMAT_VERSION, Header, Record};
+use super::threads;
 use super::tree::{Place, Tree};
 use crate::error::{Error, Result};
+
+/// How much of a file one thread looks through before it takes more.
+const PIECE: usize = 4 << 20;
 
 /// How many damaged lines a warning spells out.
 const DAMAGE_SHOWN: usize = 5;
@@ -28,7 +31,7 @@ pub struct Scan {
     /// Why the file as a whole cannot be understood.
     pub fatal: Option<String>,
     /// The id of the node before, in a log whose records do not name their parents.
-    previous: Option<String>,
+    previous: Option<Box<str>>,
 }
 
 /// How a file ends.
@@ -43,8 +46,8 @@ pub enum Tail {
 }
 
 impl Scan {
-    /// Reads a file through, up to `max_line` bytes of each line. It ends early where there is no
-    /// header.
+    /// Reads a file through, up to `max_line` bytes of each line, a long one with more than one
+    /// thread. It ends early where there is no header.
     pub fn run(file: &File, max_line: usize) -> Result<Self> {
         let mut scan = Self {
             header: None,
@@ -55,66 +58,102 @@ impl Scan {
             fatal: None,
             previous: None,
         };
-        let mut lines = Lines::new(file, file.metadata()?.len(), max_line);
-        while let Some(line) = lines.next()? {
-            let outcome = match line.bytes {
-                Some(bytes) if !line.terminated && is_torn(bytes) => {
-                    scan.tail = Tail::Torn(line.place.offset);
-                    break;
-                }
-                Some(bytes) => scan.take(bytes, line.place),
-                None => Err(format!("it is longer than {max_line} bytes")),
-            };
-            if !line.terminated {
+        let Some(start) = scan.take_header(file, max_line)? else {
+            return Ok(scan);
+        };
+        let pieces = pieces(start, file.metadata()?.len());
+        let found = threads::map(&pieces, |buffer, piece| {
+            Found::of(file, *piece, max_line, buffer)
+        });
+        // The header is a line as well.
+        let mut before = 1;
+        for found in found {
+            let found = found?;
+            if !found.terminated {
                 scan.tail = Tail::Unterminated;
             }
-            if let Err(reason) = outcome {
-                scan.damage.add(line.place.line, reason);
+            for (mut place, what) in found.lines {
+                place.line += before;
+                if let Err(reason) = what.and_then(|what| scan.take(what, place)) {
+                    scan.damage.add(place.line, reason);
+                }
             }
-            if scan.header.is_none() {
-                break;
-            }
+            before += found.count;
         }
         Ok(scan)
     }
 
-    /// Takes in one line. The error says why it cannot be used.
-    fn take(&mut self, line: &[u8], place: Place) -> Result<(), String> {
-        let Some(header) = &self.header else {
-            self.header = Some(header(line)?);
-            return Ok(());
+    /// Reads the first line. Returns where the second begins, if there is more to be read.
+    fn take_header(&mut self, file: &File, max_line: usize) -> Result<Option<u64>> {
+        let mut buffer = Buffer::new();
+        let mut lines = Lines::new(file, &mut buffer, max_line);
+        let Some(line) = lines.next()? else {
+            return Ok(None);
         };
-        let head = Head::of(line)?;
-        match head.kind {
-            Kind::Session => return Err("it is a second header".into()),
-            Kind::Response | Kind::Other => {}
-            Kind::Name => self.name = name(line).or(self.name.take()),
-            Kind::Message | Kind::Compact => {
+        if !line.terminated {
+            self.tail = Tail::Unterminated;
+        }
+        if !line.terminated && line.bytes.is_some_and(is_torn) {
+            self.tail = Tail::Torn(line.place.offset);
+            return Ok(None);
+        }
+        let too_long = || format!("it is longer than {max_line} bytes");
+        match line.bytes.ok_or_else(too_long).and_then(header) {
+            Ok(header) => self.header = Some(header),
+            Err(reason) => self.damage.add(line.place.line, reason),
+        }
+        let more = line.terminated && self.header.is_some();
+        Ok(more.then_some(line.place.len as u64 + 1))
+    }
+
+    /// Takes in what a line says. The error says why it cannot be used.
+    fn take(&mut self, what: What, place: Place) -> Result<(), String> {
+        match what {
+            What::Torn => self.tail = Tail::Torn(place.offset),
+            What::Name(name) => self.name = name.or(self.name.take()),
+            What::Node {
+                id,
+                parent,
+                compact,
+            } => {
                 // Before version 2 a message without an id or a parent is known by its place and
                 // follows the one before it.
-                let old = header.format_version < 2;
-                let id = match head.id {
+                let header = self.header.as_ref();
+                let old = header.is_some_and(|header| header.format_version < 2);
+                let id = match id {
                     Some(id) => id,
                     None if old => position_id(place.line).into(),
                     None => return Err("it has no id".into()),
                 };
                 let before = self.previous.take();
-                let parent = match &head.parent {
+                let parent = match &parent {
                     None if old => before.as_deref(),
                     parent => parent.as_ref().and_then(|parent| parent.as_deref()),
                 };
-                let compact = head.kind == Kind::Compact;
                 if !self.tree.add(&id, parent, place, compact) {
                     self.fatal.get_or_insert(format!(
                         "line {} has the id `{id}` of an earlier record",
                         place.line
                     ));
                 }
-                self.previous = old.then(|| id.into_owned());
+                self.previous = old.then_some(id);
             }
         }
         Ok(())
     }
+}
+
+/// Cuts what follows the header into pieces. The last one has no end: what is appended meanwhile
+/// belongs to it.
+fn pieces(start: u64, size: u64) -> Vec<Piece> {
+    let starts: Vec<u64> = (start..size.max(start + 1)).step_by(PIECE).collect();
+    let ends = starts[1..].iter().copied().chain([u64::MAX]);
+    let piece = |(at, end): (&u64, u64)| Piece {
+        start: *at,
+        end,
+        whole: *at == start,
+    };
+    starts.iter().zip(ends).map(piece).collect()
 }
 
 /// Lines that cannot be used: the first few with the reason, and how many there are.
@@ -182,20 +221,7 @@ pub fn check_version(header: &Header) -> Result<()> {
     Err(Error::failed(message).remedy("open it with a newer e"))
 }
 
-/// The display name that a line sets.
-pub fn name(line: &[u8]) -> Option<String> {
-    match Record::from_line(line) {
-        Ok(Some(Record::Name(name))) => Some(name),
-        _ => None,
-    }
-}
-
 /// The id of a node that has none, as in version 0.
 pub fn position_id(line: u64) -> String {
     format!("line-{line}")
-}
-
-/// Whether an unterminated line is a piece of a record: no object is JSON before its last byte.
-pub fn is_torn(line: &[u8]) -> bool {
-    serde_json::from_slice::<IgnoredAny>(line).is_err()
 }

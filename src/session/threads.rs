@@ -8,15 +8,19 @@ use std::thread;
 /// More threads than this gain nothing: much of the time goes into the system's own work.
 const MAX_THREADS: usize = 4;
 
-/// Does the work on each item. The results are in the order of the items.
-pub fn map<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
+/// Does the work on each item; each thread has something of its own that it keeps from one item to
+/// the next. The results are in the order of the items.
+pub fn map<I: Sync, S: Default, T: Send>(
+    items: &[I],
+    work: impl Fn(&mut S, &I) -> T + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let run = || {
-        let mut done = Vec::new();
+        let (mut own, mut done) = (S::default(), Vec::new());
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             match items.get(index) {
-                Some(item) => done.push((index, work(item))),
+                Some(item) => done.push((index, work(&mut own, item))),
                 None => return done,
             }
         }
@@ -47,7 +51,7 @@ mod tests {
         for count in [0_usize, 1, 2, 1000] {
             let items: Vec<_> = (0..count).collect();
             let doubled: Vec<_> = items.iter().map(|n| n * 2).collect();
-            assert_eq!(map(&items, |n| n * 2), doubled);
+            assert_eq!(map(&items, |(), n| n * 2), doubled);
         }
     }
 }

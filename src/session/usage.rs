@@ -5,10 +5,10 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 use super::head::Head;
-use super::lines::{Lines, MAX_LINE};
+use super::lines::{Buffer, Lines, MAX_LINE};
 use super::list::list;
+use super::piece::is_torn;
 use super::record::Envelope;
-use super::scan::is_torn;
 use crate::chat::Usage;
 use crate::config::Home;
 use crate::error::{Result, io_text};
@@ -67,6 +67,7 @@ pub fn usage(home: &Home, since_ms: u64) -> Result<UsageReport> {
 struct Fold {
     since_ms: u64,
     counted: HashSet<String>,
+    buffer: Buffer,
     models: BTreeMap<(String, String), (u64, Usage)>,
 }
 
@@ -74,8 +75,9 @@ impl Fold {
     fn add_log(&mut self, path: &Path) -> Result<(), String> {
         let failed = |error| format!("it cannot be read: {}", io_text(&error));
         let opened = open_regular(path, OpenOptions::new().read(true));
-        let (file, metadata) = opened.map_err(failed)?;
-        let mut lines = Lines::new(&file, metadata.len(), MAX_LINE);
+        let (file, _) = opened.map_err(failed)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut lines = Lines::new(&file, &mut buffer, MAX_LINE);
         while let Some(line) = lines.next().map_err(failed)? {
             let Some(bytes) = line.bytes else { continue };
             if !line.terminated && is_torn(bytes) {
@@ -87,6 +89,7 @@ impl Fold {
                 self.add(response);
             }
         }
+        self.buffer = buffer;
         Ok(())
     }
 

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod env;
 pub mod fs;
 mod lock;
+pub mod memory;
 pub mod poll;
 pub mod process;
 mod procfs;

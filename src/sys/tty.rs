@@ -5,12 +5,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
+use signal_hook::low_level::{pipe, unregister};
 
-use super::poll::wait_writable;
+use super::poll::{wait_readable, wait_writable};
 use super::signal::{is_ignored, listen};
 
 /// A terminal, and the modes that it had when it was opened.
@@ -141,13 +143,23 @@ pub fn can_suspend() -> bool {
     }
 }
 
+/// How long a stop that was asked for may take to happen. Time in which e is stopped counts as
+/// well, so e waits no longer once it goes on.
+const STOP: Duration = Duration::from_secs(1);
+
 /// Stops e's job. Returns when it goes on.
 pub fn suspend() -> io::Result<()> {
+    // The signal may reach another thread first, and this one runs on for a moment. It must not
+    // take the terminal again in it, so it waits for the signal that ends the stop.
+    let (goes_on, writer) = UnixStream::pair()?;
+    let handler = pipe::register(libc::SIGCONT, writer)?;
     // SAFETY: kill takes two numbers; 0 means the caller's own group.
-    match unsafe { libc::kill(0, libc::SIGSTOP) } {
-        0 => Ok(()),
+    let result = match unsafe { libc::kill(0, libc::SIGSTOP) } {
+        0 => wait_readable(goes_on.as_raw_fd(), Some(STOP)).map(|_| ()),
         _ => Err(io::Error::last_os_error()),
-    }
+    };
+    unregister(handler);
+    result
 }
 
 /// Takes over SIGWINCH, SIGTSTP and SIGCONT for the rest of the process. While the receiver is

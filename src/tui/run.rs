@@ -195,8 +195,13 @@ impl Loop {
     fn on_reply(&mut self, reply: Reply) {
         match reply {
             Reply::Cursor { row, column } => {
-                self.screen.cursor_is_at(row, column);
+                let size = self.terminal.size();
+                self.screen.cursor_is_at(row, column, size);
                 self.asking = None;
+                if self.screen.is_lost() {
+                    // It was resized after the question.
+                    self.ask_terminal(ASK_CURSOR.to_vec());
+                }
                 self.dirty = true;
                 self.urgent = true;
             }

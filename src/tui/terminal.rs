@@ -217,7 +217,7 @@ impl Terminal {
         let mut bytes = bytes.into_bytes();
         bytes.extend_from_slice(farewell);
         // Nothing is left to be done about a terminal that takes no bytes or is gone.
-        let _ = self.tty.write(&bytes, None, Some(MODES));
+        state.is_cut = self.tty.write(&bytes, None, Some(MODES)).is_err();
         let _ = self.tty.restore();
     }
 

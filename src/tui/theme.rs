@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::style::{Style, Token};
 use crate::sys::Env;
+use crate::sys::fs::read_regular;
 
 mod depth;
 mod table;
@@ -36,24 +37,6 @@ pub enum Background {
 }
 
 impl Background {
-    /// From the terminal's answer to OSC 11, such as `rgb:1e1e/1e1e/2e2e` or `#1e1e2e`.
-    pub fn from_reply(reply: &str) -> Option<Self> {
-        let channels: Vec<f32> = match reply.split_once(':') {
-            Some(("rgb" | "rgba", channels)) => {
-                channels.split('/').map_while(channel).take(3).collect()
-            }
-            _ => match parse_hex(reply)? {
-                Color::Rgb(r, g, b) => [r, g, b].map(|c| f32::from(c) / 255.0).to_vec(),
-                Color::Default | Color::Indexed(_) => return None,
-            },
-        };
-        let [red, green, blue] = channels[..] else {
-            return None;
-        };
-        let light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5;
-        Some(if light { Self::Light } else { Self::Dark })
-    }
-
     /// From the colour that the terminal tells: red, green, blue.
     pub fn of([red, green, blue]: [u8; 3]) -> Self {
         let light = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
@@ -80,14 +63,11 @@ impl Background {
     }
 }
 
-/// The part `red/green/blue` of a colour, of one to four hexadecimal digits, from 0 to 1.
-fn channel(text: &str) -> Option<f32> {
-    let digits = u32::try_from(text.len())
-        .ok()
-        .filter(|n| (1..=4).contains(n))?;
-    let value = u16::from_str_radix(text, 16).ok()?;
-    Some(f32::from(value) / (16_f32.powi(digits.try_into().ok()?) - 1.0))
-}
+/// What the setting may name besides files.
+const BUILT_IN: [&str; 3] = ["auto", "light", "dark"];
+
+/// Largest theme file that is read, in bytes.
+const MAX_FILE: u64 = 1 << 20;
 
 /// A colour for every token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,13 +105,12 @@ impl Theme {
         }
         let named = !name.contains(['/', '\0']) && name != "..";
         let file = format!("{name}.json");
-        let text = dirs
-            .iter()
-            .filter(|_| named)
-            .find_map(|dir| fs::read_to_string(dir.join(&file)).ok());
+        let read =
+            |dir: &PathBuf| String::from_utf8(read_regular(&dir.join(&file), MAX_FILE).ok()?).ok();
+        let text = dirs.iter().filter(|_| named).find_map(read);
         let parsed = match &text {
             Some(text) => Self::parse(text),
-            None => Err("no readable file of that name".into()),
+            None => Err("there is no readable file of that name".into()),
         };
         match parsed {
             Ok((theme, bad)) if bad.is_empty() => (theme, None),
@@ -144,6 +123,27 @@ impl Theme {
                 (Self::built_in(background), Some(warning))
             }
         }
+    }
+
+    /// What the setting may name: the built-in themes, then the files in `dirs`, each once.
+    pub fn names(dirs: &[PathBuf]) -> Vec<String> {
+        let files = dirs.iter().flat_map(fs::read_dir).flatten().flatten();
+        let mut found: Vec<_> = files
+            .filter_map(|entry| {
+                Some(
+                    entry
+                        .file_name()
+                        .to_str()?
+                        .strip_suffix(".json")?
+                        .to_owned(),
+                )
+            })
+            .filter(|name| !BUILT_IN.contains(&name.as_str()))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        let built_in = BUILT_IN.iter().map(ToString::to_string);
+        built_in.chain(found).collect()
     }
 
     /// A theme from the text of its file, and the names of what was ignored in it.

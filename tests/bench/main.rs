@@ -1,7 +1,8 @@
 //! Speed, size and wake-ups, each against a floor measured in the same run.
 //!
-//! `make bench` prints a table; docs/performance.md keeps one with the machine's facts. Nothing
-//! here fails a build: time on a shared machine is no assertion.
+//! `make bench` prints a table; docs/performance.md keeps one with the machine's facts. Names of
+//! [`MEASURES`] choose some of it: `cargo bench --bench speed -- load list`. Nothing here fails a
+//! build: time on a shared machine is no assertion.
 
 mod rpc;
 mod server;
@@ -30,24 +31,37 @@ fn main() {
         command.args(args);
         return print_peak_rss(command);
     }
+    // Cargo adds options of its own; what else is named is measured alone.
+    let named: Vec<String> = std::env::args().skip(1).collect();
+    let only: Vec<&String> = named.iter().filter(|arg| !arg.starts_with('-')).collect();
     let place = Place::new();
     println!("{:<58} {:>10} {:>10} {:>8}", "what", "e", "floor", "ratio");
-    version(&place);
-    turn(&place);
-    tool_round_trip(&place);
-    streaming(&place);
-    memory(&place);
-    quiet(&place);
-    log_append(&place);
-    log_load(&place);
-    rpc::measure(&place);
-    let size = fs::metadata(&place.e).expect("the binary").len();
-    println!(
-        "{:<58} {:>6.2} MiB",
-        "stripped release binary",
-        size as f64 / (1 << 20) as f64
-    );
+    for (name, measure) in MEASURES {
+        if only.is_empty() || only.iter().any(|one| one == name) {
+            measure(&place);
+        }
+    }
 }
+
+/// Every measurement, by the name that asks for it alone.
+const MEASURES: &[(&str, fn(&Place))] = &[
+    ("version", version),
+    ("turn", turn),
+    ("tool", tool_round_trip),
+    ("stream", streaming),
+    ("memory", memory),
+    ("quiet", quiet),
+    ("append", log_append),
+    ("load", log_load),
+    ("hello", rpc::hello),
+    ("idle", rpc::idle),
+    ("prompt", rpc::prompt),
+    ("latency", rpc::latency),
+    ("turns", rpc::memory),
+    ("crowd", rpc::crowd),
+    ("list", rpc::list),
+    ("size", size),
+];
 
 /// A throw-away home and workspace with the model `bench/m` on a local server.
 struct Place {
@@ -284,6 +298,12 @@ fn log_load(place: &Place) {
     let name = "loading a log of 100 MB, against jq -c .type";
     row(name, median(&mut ours), median(&mut theirs));
     fs::remove_file(path).expect("the log");
+}
+
+fn size(place: &Place) {
+    let size = fs::metadata(&place.e).expect("the binary").len();
+    let mib = size as f64 / (1 << 20) as f64;
+    println!("{:<58} {mib:>6.2} MiB", "stripped release binary");
 }
 
 /// Runs both in turns and prints the medians.

@@ -9,17 +9,6 @@ use serde_json::{Value, json};
 use super::server::Reply;
 use super::{DELTAS, Place, ROUNDS, median, row, switches};
 
-/// Measures `e rpc`.
-pub fn measure(place: &Place) {
-    hello(place);
-    idle(place);
-    prompt(place);
-    latency(place);
-    memory(place);
-    crowd(place);
-    list(place);
-}
-
 /// A server, spoken to one line at a time.
 struct Rpc {
     child: Child,
@@ -98,7 +87,8 @@ impl Drop for Rpc {
     }
 }
 
-fn hello(place: &Place) {
+/// From the start of the process to its first answer.
+pub fn hello(place: &Place) {
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let start = Instant::now();
@@ -116,7 +106,8 @@ fn hello(place: &Place) {
     );
 }
 
-fn idle(place: &Place) {
+/// What an idle server holds, and how often it wakes.
+pub fn idle(place: &Place) {
     let mut rpc = Rpc::start(place);
     rpc.call(1, "hello", json!({}));
     let alone = rpc.rss();
@@ -147,7 +138,8 @@ fn idle(place: &Place) {
     );
 }
 
-fn prompt(place: &Place) {
+/// A turn in a session that is there, and what it writes.
+pub fn prompt(place: &Place) {
     let mut rpc = Rpc::start(place);
     let session = rpc.session(1);
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
@@ -184,7 +176,7 @@ fn prompt(place: &Place) {
 }
 
 /// From the server's write of a piece to its line on standard output.
-fn latency(place: &Place) {
+pub fn latency(place: &Place) {
     let mut rpc = Rpc::start(place);
     let session = rpc.session(1);
     let written = place.server.reply_slowly(500);
@@ -213,7 +205,7 @@ fn latency(place: &Place) {
 }
 
 /// What 50 long turns leave in memory beside their text.
-fn memory(place: &Place) {
+pub fn memory(place: &Place) {
     let mut rpc = Rpc::start(place);
     let session = rpc.session(1);
     let before = rpc.rss();
@@ -232,14 +224,15 @@ fn memory(place: &Place) {
 }
 
 /// 64 sessions at once against one that streams as much alone.
-fn crowd(place: &Place) {
+pub fn crowd(place: &Place) {
     let sessions = 64;
     let each = DELTAS / 100;
     let mut rpc = Rpc::start(place);
-    let all: Vec<Value> = (0..sessions).map(|id| rpc.session(1 + id)).collect();
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
-    for round in 0..5u64 {
+    for round in 0..9u64 {
         let base = 1_000 + 1_000 * round;
+        // Fresh ones on both sides: a history would be sent along.
+        let all: Vec<Value> = (0..sessions).map(|n| rpc.session(base + 600 + n)).collect();
         place.server.reply(Reply::deltas(each));
         let start = Instant::now();
         for (n, session) in all.iter().enumerate() {
@@ -281,8 +274,11 @@ fn crowd(place: &Place) {
     );
 }
 
-fn list(place: &Place) {
-    let directory = place.root.path().join("home/sessions/sha256-bench");
+/// A long list of sessions.
+pub fn list(place: &Place) {
+    let cwd = place.root.path().join("listed");
+    let sessions = place.root.path().join("home/sessions");
+    let directory = sessions.join(e::config::home::path_key(&cwd));
     std::fs::create_dir_all(&directory).expect("a directory");
     for n in 0..2_000 {
         let header = json!({"type": "session", "format_version": 3, "id": format!("id{n}"), "cwd": "/srv", "created": n, "model": "bench/m"});
@@ -304,9 +300,9 @@ fn list(place: &Place) {
     let mut times = Vec::new();
     for id in 0..ROUNDS as u64 {
         let start = Instant::now();
-        let listed = rpc.call(1 + id, "session.list", json!({"all": true}));
+        let listed = rpc.call(1 + id, "session.list", json!({"cwd": cwd}));
         times.push(start.elapsed());
-        assert!(listed["sessions"].as_array().expect("sessions").len() >= 2_000);
+        assert!(listed["sessions"].as_array().expect("sessions").len() == 2_000);
     }
     let ms = median(&mut times).as_secs_f64() * 1e3;
     println!("{:<58} {ms:>7.3} ms", "session.list of 2,000 sessions");

@@ -2,19 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::Place;
-
-/// Whether a program is there. Automation must have what it is told to have.
-fn has(program: &str, must: bool) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|directory| directory.join(program).is_file());
-    let automated = std::env::var("CI").is_ok_and(|value| value == "true");
-    assert!(found || !must || !automated, "{program} is not installed");
-    if !found {
-        println!("skipped: {program} is not installed");
-    }
-    found
-}
+use crate::support::{Place, has};
 
 fn check(interpreter: &str, file: &str) {
     let place = Place::new();

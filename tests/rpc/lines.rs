@@ -81,6 +81,30 @@ fn a_mark_at_the_start_and_a_missing_end_are_fine() {
 }
 
 #[test]
+fn a_gigabyte_without_an_end_is_refused_early_and_costs_little() {
+    let place = Place::new();
+    // What it may hold at all: allocating more would end it with another status.
+    let e = place.e().args(["rpc", "--model", "mock/test"]);
+    let mut rpc = Rpc::of(e.after("ulimit -d 131072"));
+    rpc.call("hello", json!({}));
+    let piece = vec![b'x'; 1 << 20];
+    let mut taken = 0;
+    // The other end of a server that has ended takes nothing.
+    while taken < 1 << 30 && rpc.takes(&piece) {
+        taken += piece.len();
+    }
+    assert!(taken < 4 * LIMIT, "{taken} bytes were taken");
+    let (lines, run) = rpc.finish();
+    run.ends_with(1);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    let error = lines[1]["error"].as_str().unwrap();
+    assert!(
+        lines[1]["id"].is_null() && error.contains("10 MiB"),
+        "{error}"
+    );
+}
+
+#[test]
 fn ten_mebibytes_are_a_line_and_more_are_the_end() {
     let place = Place::new();
     let mut rpc = Rpc::start(&place, &[]);

@@ -198,6 +198,7 @@ fn model_and_effort_change_together_or_not_at_all() {
     let fork = rpc.call("session.fork", json!({"session": one}));
     let fork = fork["session"].as_str().unwrap().to_string();
     assert_eq!(info(&mut rpc, &fork), (json!("mock/plain"), json!(null)));
+    assert!(!place.home.join("settings.json").exists());
 }
 
 #[test]

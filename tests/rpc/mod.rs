@@ -1,5 +1,6 @@
 //! `e rpc` as its clients see it: methods, events, order, bad input, and every way to its end.
 
+mod container;
 mod end;
 mod examples;
 mod limits;

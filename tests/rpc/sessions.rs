@@ -77,6 +77,67 @@ fn a_second_writer_is_refused_and_readers_are_not() {
 }
 
 #[test]
+fn reading_a_log_leaves_it_and_its_folder_as_they_are() {
+    let place = Place::new();
+    let path = std::path::PathBuf::from(saved(&place));
+    let torn = [std::fs::read(&path).unwrap(), b"{\"type\":\"mess".to_vec()].concat();
+    std::fs::write(&path, &torn).unwrap();
+    std::fs::remove_file(path.with_extension("lock")).unwrap();
+    for (args, save) in [(&[][..], false), (&["--no-save"], true)] {
+        let mut rpc = Rpc::start(&place, args);
+        let session = rpc.create(json!({"resume": path, "save": save}));
+        let result = rpc.prompt(&session, "what was it");
+        assert_eq!(result["path"], json!(null));
+        assert!(
+            result["warnings"].to_string().contains("was cut off"),
+            "{result}"
+        );
+        let asked = place.provider.received().pop().unwrap();
+        assert!(asked.body.to_string().contains("reply one"));
+        assert_eq!(std::fs::read(&path).unwrap(), torn);
+        let beside = std::fs::read_dir(path.parent().unwrap()).unwrap();
+        assert_eq!(beside.count(), 1);
+    }
+}
+
+#[test]
+fn each_session_has_its_directory_and_the_instructions_there() {
+    let place = Place::new();
+    place.write("AGENTS.md", "rule of the workspace");
+    place.write("sub/AGENTS.md", "rule of the part");
+    let outside = place.root().canonicalize().unwrap().join("other");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("AGENTS.md"), "rule of another").unwrap();
+    let mut rpc = Rpc::start(&place, &[]);
+    let why = rpc.refused("session.create", json!({"cwd": outside}));
+    assert!(why.contains("e trust"), "{why}");
+    place.e().arg("trust").arg(&outside).run().ends_with(0);
+    for (cwd, rule, other) in [
+        (json!(null), "rule of the workspace", "rule of another"),
+        (json!("sub"), "rule of the part", "rule of another"),
+        (json!(outside), "rule of another", "rule of the workspace"),
+    ] {
+        let session = rpc.create(json!({"cwd": cwd, "save": true}));
+        rpc.prompt(&session, rule);
+        let system = place.provider.received().pop().unwrap().system();
+        assert!(
+            system.contains(rule) && !system.contains(other),
+            "{cwd}: {system}"
+        );
+        let listed = rpc.call("session.list", json!({"cwd": cwd}))["sessions"].clone();
+        let titles: Vec<&Value> = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| &one["title"])
+            .collect();
+        assert_eq!(titles, [rule], "{cwd}");
+    }
+    let all = rpc.call("session.list", json!({"all": true}));
+    assert_eq!(all["sessions"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn a_fork_grows_apart() {
     let place = Place::new();
     place

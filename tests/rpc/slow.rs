@@ -1,4 +1,5 @@
-//! A client that does not read: nothing is lost, memory stays bounded, requests still act.
+//! A client that does not read: nothing is lost, memory stays bounded, requests still act, and the
+//! commands of other sessions go on.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
@@ -7,10 +8,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Step, say, until};
+use crate::support::{Place, Step, call, say, until};
 
 const DELTAS: usize = 60_000;
 const SESSIONS: usize = 2;
+/// Ends when it is told to, and says so.
+const COMMAND: &str = "until [ -e go ]; do sleep 0.01; done; touch gone";
 
 fn flood(mark: &str) -> Step {
     (0..DELTAS).fold(say(mark), |step, n| {
@@ -28,9 +31,11 @@ fn peak_mib(pid: u32) -> u64 {
 #[test]
 fn a_client_that_does_not_read_loses_nothing() {
     let place = Place::new();
-    place
-        .provider
-        .script([flood("A"), flood("B"), say("never")]);
+    place.provider.script([
+        call("bash", json!({"command": COMMAND})),
+        flood("A"),
+        flood("B"),
+    ]);
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     let end = |stream: &UnixStream| Stdio::from(OwnedFd::from(stream.try_clone().unwrap()));
     let mut child = Command::new(env!("CARGO_BIN_EXE_e"))
@@ -39,6 +44,7 @@ fn a_client_that_does_not_read_loses_nothing() {
         .env_clear()
         .env("E_HOME", &place.home)
         .env("NO_PROXY", "127.0.0.1")
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .stdin(end(&theirs))
         .stdout(end(&theirs))
         .spawn()
@@ -48,10 +54,15 @@ fn a_client_that_does_not_read_loses_nothing() {
     let mut next =
         move || -> Value { serde_json::from_str(&lines.next().expect("a line").unwrap()).unwrap() };
     let mut handles = Vec::new();
-    for _ in 0..SESSIONS {
+    for _ in 0..=SESSIONS {
         writeln!(ours, "{}", json!({"id": "c", "method": "session.create"})).unwrap();
         handles.push(next()["result"]["session"].as_str().unwrap().to_string());
     }
+    let busy = handles.pop().unwrap();
+    let params = json!({"session": busy, "prompt": "go"});
+    let prompt = json!({"id": "busy", "method": "session.prompt", "params": params});
+    writeln!(ours, "{prompt}").unwrap();
+    while next()["type"] != "tool_start" {}
     for (n, handle) in handles.iter().enumerate() {
         let params = json!({"session": handle, "prompt": "go"});
         writeln!(
@@ -61,7 +72,7 @@ fn a_client_that_does_not_read_loses_nothing() {
         )
         .unwrap();
     }
-    place.provider.wait_requests(SESSIONS);
+    place.provider.wait_requests(1 + SESSIONS);
     // Nothing is read now. An interrupt of the second session acts all the same: the provider
     // sees the connection go.
     let params = json!({"session": handles[1]});
@@ -78,19 +89,27 @@ fn a_client_that_does_not_read_loses_nothing() {
     });
     let peak = peak_mib(child.id());
     assert!(peak < 60, "{peak} MiB");
+    place.write("go", "");
+    until("the command has ended", || {
+        place.workspace.join("gone").exists()
+    });
     let mut text = String::new();
     let mut results = 0;
-    while results < SESSIONS {
+    while results < 1 + SESSIONS {
         let line = next();
         if line["type"] == "text" && line["request"] == 0 {
             text.push_str(line["delta"].as_str().unwrap());
         }
-        if line["id"] == 0 {
+        let of = |id: Value| line.get("type").is_none() && line["id"] == id;
+        if of(json!(0)) {
             assert_eq!(line["result"]["output"], text.as_str());
             assert_eq!(line["result"]["aborted"], false);
         }
-        if line["id"] == 1 {
+        if of(json!(1)) {
             assert_eq!(line["result"]["aborted"], true);
+        }
+        if of(json!("busy")) {
+            assert_eq!(line["result"]["final_output"], "ok");
         }
         results += usize::from(
             line.get("result")

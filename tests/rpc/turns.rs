@@ -128,6 +128,36 @@ fn an_interrupt_is_answered_when_the_turn_has_ended() {
 }
 
 #[test]
+fn an_interrupt_tells_what_goes_on_in_the_background() {
+    let place = Place::new();
+    let background = json!({"command": "sleep 300", "background": true});
+    place
+        .provider
+        .script([call("bash", background), say("started")]);
+    let mut rpc = Rpc::start(&place, &[]);
+    let session = rpc.create(json!({}));
+    rpc.prompt(&session, "go");
+    let (step, _gate) = say("A").gate();
+    place.provider.script([step]);
+    let told = rpc.call("session.interrupt", json!({"session": session}));
+    let id = rpc.begin(&session, "one");
+    rpc.event("turn_start");
+    rpc.wait(|line| line["type"] == "text" && line["request"] == id);
+    // Idle or not, it tells the same.
+    assert_eq!(
+        told,
+        rpc.call("session.interrupt", json!({"session": session}))
+    );
+    let left = told["background"].as_array().unwrap();
+    assert_eq!((left.len(), &left[0]["command"]), (1, &json!("sleep 300")));
+    assert!(
+        left[0]["handle"].is_string() && told["remedy"].as_str().unwrap().contains("session.close")
+    );
+    rpc.call("session.close", json!({"session": session}));
+    crate::support::gone(left[0]["pid"].as_i64().unwrap() as i32);
+}
+
+#[test]
 fn every_prompt_behind_an_interrupt_is_accepted() {
     let place = Place::new();
     let mut rpc = Rpc::start(&place, &[]);
@@ -165,14 +195,119 @@ fn every_prompt_behind_an_interrupt_is_accepted() {
 }
 
 #[test]
+fn both_ways_to_run_a_turn_tell_the_same() {
+    let place = Place::new();
+    place.write("README.md", "alpha\n");
+    let script = || {
+        let step =
+            call("read", json!({"path": "README.md"})).and_call("read", json!({"path": "no"}));
+        [
+            step.reasoning("Hm. ").text("Looking. "),
+            fails(529).header("retry-after", "0"),
+            say("Small."),
+        ]
+    };
+    place.provider.script(script());
+    let printed = place.json(&["--no-save", "look"]).run().ends_with(0);
+    place.provider.script(script());
+    let mut rpc = Rpc::start(&place, &[]);
+    let session = rpc.create(json!({}));
+    let mut served = rpc.prompt(&session, "look");
+    let mut events: Vec<Value> = rpc
+        .lines()
+        .iter()
+        .filter(|line| line.get("type").is_some())
+        .cloned()
+        .collect();
+    for event in &mut events {
+        let event = event.as_object_mut().unwrap();
+        assert!(event.shift_remove("session").is_some() && event.shift_remove("request").is_some());
+    }
+    let mut lines = printed.lines();
+    let mut result = lines.pop().unwrap();
+    assert_eq!(lines, events);
+    // The one names its log, the other its session.
+    for (result, own) in [
+        (&mut result, &["type", "session"]),
+        (&mut served, &["session", "path"]),
+    ] {
+        let result = result.as_object_mut().unwrap();
+        assert!(own.iter().all(|key| result.shift_remove(*key).is_some()));
+    }
+    assert_eq!(result, served);
+}
+
+#[test]
+fn a_turn_stays_active_while_it_is_compacted() {
+    let place = Place::new();
+    place.models("openai-completions", json!({"context_window": 20_000}));
+    let usage = |input| json!({"prompt_tokens": input, "completion_tokens": 1});
+    let (summary, gate) = say("## Goal\nTHE SUMMARY ").usage(usage(300)).gate();
+    place.provider.script([
+        call("bash", json!({"command": "true"}))
+            .text("Before. ")
+            .usage(usage(20_000)),
+        summary,
+        say("After.").usage(usage(5)),
+    ]);
+    let mut rpc = Rpc::start(&place, &[]);
+    let session = rpc.create(json!({}));
+    let id = rpc.begin(&session, &"prompt words ".repeat(3_000));
+    rpc.event("compacting");
+    place.provider.wait_requests(2);
+    let info = rpc.call("session.info", json!({"session": session}));
+    assert_eq!(info["running"], true);
+    let second = json!({"session": session, "prompt": "two"});
+    assert!(rpc.refused("session.prompt", second).contains("running"));
+    drop(gate);
+    let result = rpc.result(&id);
+    assert_eq!(
+        (&result["error"], &result["aborted"]),
+        (&json!(null), &json!(false))
+    );
+    assert_eq!(
+        (&result["output"], &result["final_output"]),
+        (&json!("Before. After."), &json!("After."))
+    );
+    // What the summary cost is among it.
+    assert_eq!(result["usage"]["prompt_tokens"], 20_305);
+    let types = rpc.types(&id);
+    let of_compaction: Vec<&String> = types
+        .iter()
+        .filter(|kind| kind.starts_with("compact"))
+        .collect();
+    assert_eq!(of_compaction, ["compacting", "compacted"]);
+    assert_eq!(
+        (types[0].as_str(), types.last().unwrap().as_str()),
+        ("turn_start", "turn_end")
+    );
+    assert_eq!(
+        types
+            .iter()
+            .filter(|kind| kind.starts_with("turn_"))
+            .count(),
+        2
+    );
+    assert!(
+        place.provider.received()[2]
+            .body
+            .to_string()
+            .contains("THE SUMMARY")
+    );
+}
+
+#[test]
 fn a_failed_turn_is_a_result_and_the_session_goes_on() {
     let place = Place::new();
     place.provider.script([fails(400), say("fine")]);
     let mut rpc = Rpc::start(&place, &[]);
-    let session = rpc.create(json!({}));
+    let session = rpc.create(json!({"save": true}));
     let failed = rpc.prompt(&session, "one");
     assert!(failed["error"].as_str().unwrap().contains("mock says no"));
     assert!(failed["error_details"].is_object());
+    let beside = place.logs()[0].with_extension("errors.jsonl");
+    let written: Value = serde_json::from_slice(&std::fs::read(beside).unwrap()).unwrap();
+    assert_eq!(written["details"], failed["error_details"]);
     assert_eq!(rpc.prompt(&session, "two")["output"], "fine");
 }
 

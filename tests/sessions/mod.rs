@@ -2,6 +2,8 @@
 
 mod killed;
 mod logs;
+mod page;
+mod resumed;
 mod trouble;
 
 use std::path::Path;

@@ -47,9 +47,8 @@ impl Pty {
     }
 
     /// Starts a program with this terminal as its own, in a session of its own.
-    pub fn spawn(mut command: Command, columns: u16, rows: u16) -> Self {
-        let mut pty = Self::open(columns, rows);
-        let slave = pty.slave.take().expect("a fresh terminal");
+    pub fn start(&mut self, mut command: Command) {
+        let slave = self.slave.take().expect("a fresh terminal");
         let stdio = || slave.try_clone().expect("a copy of the terminal");
         command.stdin(stdio()).stdout(stdio()).stderr(stdio());
         // SAFETY: setsid and ioctl may be called between fork and exec.
@@ -61,13 +60,12 @@ impl Pty {
                 Ok(())
             });
         }
-        pty.child = Some(command.spawn().expect("the program starts"));
-        pty
+        self.child = Some(command.spawn().expect("the program starts"));
     }
 
     /// The end that programs have.
     pub fn slave(&self) -> &OwnedFd {
-        self.slave.as_ref().expect("nothing was spawned")
+        self.slave.as_ref().expect("no program was started")
     }
 
     /// The modes of the line, as numbers that can be compared.

@@ -45,7 +45,12 @@ impl Rpc {
 
     /// Writes bytes as they are. A server that has ended takes nothing.
     pub fn send_raw(&mut self, bytes: impl AsRef<[u8]>) {
-        let _ = self.requests.write_all(bytes.as_ref());
+        self.takes(bytes.as_ref());
+    }
+
+    /// Writes bytes as they are, and tells whether somebody took them.
+    pub fn takes(&mut self, bytes: &[u8]) -> bool {
+        self.requests.write_all(bytes).is_ok()
     }
 
     /// Writes one object.
@@ -112,6 +117,19 @@ impl Rpc {
     #[track_caller]
     pub fn response(&mut self, id: &Value) -> Value {
         self.wait(|line| line.get("type").is_none() && line["id"] == *id)
+    }
+
+    /// Waits for the response to a request, or for that many lines in all. Whether it was the
+    /// response.
+    #[track_caller]
+    pub fn responds_within(&mut self, lines: usize, id: &Value) -> bool {
+        while self.responses(id) == 0 {
+            if self.lines.len() >= lines {
+                return false;
+            }
+            assert!(self.read_more(), "the server has ended: {:#?}", self.lines);
+        }
+        true
     }
 
     /// Waits for the response to a request that must succeed.

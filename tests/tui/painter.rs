@@ -60,7 +60,8 @@ impl Rig {
             let reply = reply.trim_start_matches("\x1b[").trim_end_matches('R');
             let (row, column) = reply.split_once(';').unwrap();
             let number = |text: &str| text.parse::<u16>().unwrap() - 1;
-            self.painter.cursor_is_at(number(row), number(column));
+            let now = self.painter.size();
+            self.painter.cursor_is_at(number(row), number(column), now);
         }
     }
 
@@ -275,10 +276,19 @@ fn a_terminal_that_wraps_again_is_cleared_where_the_live_region_begins() {
         painter.paint(frame(25, &["settled", "fifteen columns"]));
         painter.resize(size(10));
         assert!(painter.is_lost());
-        painter.cursor_is_at(found, 0);
+        painter.cursor_is_at(found, 0, size(10));
         assert_eq!(painter.settled_rows(), settled, "{found}");
         let bytes = painter.paint(frame(10, &[]));
-        let erased = format!("\x1b[{}H\x1b[J", expected + 1);
+        let up = match found - expected {
+            0 => String::new(),
+            rows => format!("\x1b[{rows}A"),
+        };
+        let erase = if expected == 0 {
+            "\x1b[K\x1b[B\x1b[J"
+        } else {
+            "\x1b[J"
+        };
+        let erased = format!("\x1b[?7l{up}\r{erase}");
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.contains(&erased), "{found}: {text:?}");
         assert_eq!(painter.settled_rows(), 0);
@@ -368,6 +378,36 @@ fn a_terminal_that_does_not_answer_is_guessed() {
     let all = rig.everything();
     let expected = [numbered("row", 0..20), numbered("live", 0..2)].concat();
     assert_eq!(all[all.len() - 22..], expected);
+}
+
+#[test]
+fn an_answer_for_another_size_is_worth_nothing() {
+    let mut painter = painter(20, 8);
+    let size = |rows| Size { columns: 20, rows };
+    painter.cursor_is_at(3, 0, size(5));
+    assert!(painter.is_lost());
+    assert_eq!(painter.size(), size(5));
+    painter.cursor_is_at(3, 0, size(5));
+    assert!(!painter.is_lost());
+    painter.cursor_is_at(3, 0, size(8));
+    assert_eq!(painter.size(), size(5));
+}
+
+#[test]
+fn a_frame_that_meets_another_height_loses_nothing() {
+    for (height, meets) in [(12, 8), (8, 12), (12, 9), (9, 30)] {
+        let mut rig = Rig::new(30, height, &["$ e"]);
+        rig.show(&numbered("row", 0..20), &numbered("live", 0..3), 0);
+        // The terminal is resized while the frame is on its way.
+        rig.screen.resize(30, meets);
+        rig.show(&numbered("row", 20..25), &numbered("live", 0..3), 0);
+        rig.painter.resize(Size {
+            columns: 30,
+            rows: meets,
+        });
+        rig.show(&numbered("row", 25..26), &numbered("live", 0..3), 0);
+        rig.assert_exact();
+    }
 }
 
 #[test]

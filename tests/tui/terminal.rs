@@ -121,12 +121,12 @@ fn only_terminals_are_terminals() {
 }
 
 /// Runs a test of this file, which is no test of its own, as a program on a terminal.
-fn run(test: &str) -> Pty {
+fn run(pty: &mut Pty, test: &str) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "--ignored", "--nocapture", "--test-threads=1"]);
     command.arg(format!("tui::terminal::{test}"));
     command.env("TERM", "xterm").env("E_TEST_ON_A_PTY", "1");
-    Pty::spawn(command, 100, 30)
+    pty.start(command);
 }
 
 /// The terminal of a program that `run` has started; none when somebody else has.
@@ -149,8 +149,9 @@ fn program_that_panics() {
 
 #[test]
 fn a_panic_gives_the_terminal_back() {
-    let mut pty = run("program_that_panics");
+    let mut pty = Pty::open(100, 30);
     let before = pty.line_modes();
+    run(&mut pty, "program_that_panics");
     pty.wait_for("the reason");
     assert_eq!(pty.screen.modes(), "");
     assert_eq!(pty.line_modes(), before);
@@ -176,8 +177,9 @@ fn program_that_stops() {
 
 #[test]
 fn a_stop_gives_the_terminal_back_and_takes_it_again() {
-    let mut pty = run("program_that_stops");
+    let mut pty = Pty::open(100, 30);
     let before = pty.line_modes();
+    run(&mut pty, "program_that_stops");
     pty.wait_for("ready");
     pty.resize(90, 20);
     pty.wait_for("stopped");

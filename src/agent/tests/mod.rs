@@ -102,7 +102,9 @@ impl Table {
                 self.result = Some(*result);
                 "result".into()
             }
-            Action::Answer(RequestId(id), Answer::Done) => format!("answer {id}"),
+            Action::Answer(RequestId(id), Answer::Done | Answer::Stopped(_)) => {
+                format!("answer {id}")
+            }
             Action::Answer(RequestId(id), _) => format!("refuse {id}"),
             Action::Prepare(job, _) => {
                 self.job = job;

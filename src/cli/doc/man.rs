@@ -106,7 +106,7 @@ pub fn command() -> String {
         }
     }
     section(&mut page, "SEE ALSO");
-    page.push_str("e\\-rpc(1), e\\-settings(5). The guides:\n.B e docs\n");
+    page.push_str("e\\-rpc(1), e\\-settings(5), e\\-extensions(7). The guides:\n.B e docs\n");
     page
 }
 
@@ -173,7 +173,7 @@ fn option(page: &mut String, flag: &Flag, help: &str) {
     item(page, &(flag.spellings().join(", ") + &value), help);
 }
 
-fn begin(title: &str, section: u8, summary: &str, name: &str) -> String {
+pub(super) fn begin(title: &str, section: u8, summary: &str, name: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!(
         ".TH {} {section} \"\" \"e {version}\" \"\"\n.SH NAME\n{} \\- {summary}\n",
@@ -182,11 +182,11 @@ fn begin(title: &str, section: u8, summary: &str, name: &str) -> String {
     )
 }
 
-fn section(page: &mut String, title: &str) {
+pub(super) fn section(page: &mut String, title: &str) {
     let _ = writeln!(page, ".SH {title}");
 }
 
-fn item(page: &mut String, term: &str, text: &str) {
+pub(super) fn item(page: &mut String, term: &str, text: &str) {
     let _ = writeln!(page, ".TP\n.B {}\n{}", escape(term), escape(text));
 }
 
@@ -216,7 +216,12 @@ mod tests {
 
     #[test]
     fn pages_hold_known_requests_alone() {
-        for page in [command(), rpc(), settings()] {
+        for page in [
+            command(),
+            rpc(),
+            settings(),
+            super::super::extensions::page(),
+        ] {
             assert!(page.starts_with(".TH E"));
             for line in page.lines().filter(|line| line.starts_with('.')) {
                 let request = line.split(' ').next().unwrap();

@@ -1,6 +1,7 @@
 //! What is printed from the table of options and commands: help, manual pages, completions.
 
 mod complete;
+mod extensions;
 mod help;
 mod man;
 
@@ -16,6 +17,7 @@ const GENERATED: &[(&str, Print)] = &[
     ("man", man::command),
     ("man-rpc", man::rpc),
     ("man-settings", man::settings),
+    ("man-extensions", extensions::page),
     ("complete-bash", complete::bash),
     ("complete-zsh", complete::zsh),
     ("complete-fish", complete::fish),

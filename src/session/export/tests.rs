@@ -1,7 +1,5 @@
 //! Pages of ordinary and of hostile conversations, read back with a small tokenizer.
 
-use std::process::Command;
-
 use super::*;
 
 fn page_of(messages: Vec<Message>) -> String {
@@ -362,48 +360,4 @@ fn deep_and_long_markdown_is_no_trouble() {
     ] {
         page_of(vec![reply(&text, &[])]);
     }
-}
-
-#[test]
-fn a_browser_shows_the_page_and_runs_nothing() {
-    if Command::new("chromium").arg("--version").output().is_err() {
-        return println!("skipped: there is no chromium on PATH");
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let hostile =
-        "<script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\">";
-    let path = dir.path().join("page.html");
-    let page = page_of(vec![
-        Message::user(format!("asked {hostile}")),
-        reply(
-            &format!("told **you** {hostile}"),
-            &[("c", "bash", hostile)],
-        ),
-        result("c", &format!("found {hostile}"), Outcome::Completed),
-    ]);
-    std::fs::write(&path, page).unwrap();
-    let profile = dir.path().join("profile");
-    let output = Command::new("timeout")
-        .args([
-            "60",
-            "chromium",
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--dump-dom",
-        ])
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("file://{}", path.display()))
-        .output()
-        .unwrap();
-    let dom = String::from_utf8_lossy(&output.stdout);
-    for text in [
-        "asked",
-        "<strong>you</strong>",
-        "found",
-        "<title>a &lt;title&gt;",
-    ] {
-        assert!(dom.contains(text), "{text} in {dom}");
-    }
-    check(&dom.to_lowercase().replace("\u{fffd}", ""));
 }

@@ -69,10 +69,13 @@ impl Processes {
         &self.owner
     }
 
-    /// The commands that have not ended, the oldest first.
+    /// The commands that have not ended, the oldest first. Waits for nothing.
     pub fn running(&self) -> Vec<Running> {
-        let running = |command: &Command| command.exit.is_none().then(|| command.describe());
-        self.settled().iter().filter_map(running).collect()
+        let has_ended =
+            |command: &Command| command.exit.is_some() || !command.process.exit().is_empty();
+        let commands = lock(&self.commands);
+        let running = commands.iter().filter(|command| !has_ended(command));
+        running.map(Command::describe).collect()
     }
 
     /// Ends all commands and all processes they left behind, and waits for that: about half a

@@ -20,7 +20,7 @@ use crate::chat::{Outcome, Output, ToolResult};
 use crate::sys::CancelToken;
 use crate::sys::process::Exit;
 
-pub use background::Processes;
+pub use background::{Processes, Running};
 pub use shell::Shell;
 
 /// Time limit of a foreground command, in seconds, when the call gives none.

@@ -97,7 +97,11 @@ impl App {
                 verdict => self.input_hooked(request, verdict, now),
             },
             Answer::Called(result) => self.called(request, result, now),
-            Answer::Done | Answer::Info(_) | Answer::Messages(_) | Answer::Forked(_) => Vec::new(),
+            Answer::Done
+            | Answer::Stopped(_)
+            | Answer::Info(_)
+            | Answer::Messages(_)
+            | Answer::Forked(_) => Vec::new(),
         }
     }
 }

@@ -25,15 +25,19 @@ pub struct Encoder<'a> {
     out: Vec<u8>,
     /// The style that the terminal writes in; none is its plain one.
     style: Option<Style>,
+    /// The row that the cursor is in, when it is known.
+    row: Option<usize>,
 }
 
 impl<'a> Encoder<'a> {
-    /// Nothing so far.
-    pub fn new(palette: &'a Palette) -> Self {
+    /// Nothing so far. With the row that the cursor is in, every way is relative to it, so that
+    /// rows land where they belong even when a resize has moved all of them meanwhile.
+    pub fn new(palette: &'a Palette, row: Option<usize>) -> Self {
         Self {
             palette,
             out: Vec::new(),
             style: None,
+            row,
         }
     }
 
@@ -41,24 +45,36 @@ impl<'a> Encoder<'a> {
     pub fn go(&mut self, row: usize, column: usize) {
         self.begin();
         // Writing to a vector cannot fail.
+        let _ = match self.row.replace(row) {
+            None => write!(self.out, "\x1b[{}H", row + 1),
+            Some(from) if row < from => write!(self.out, "\x1b[{}A", from - row),
+            Some(from) => {
+                self.down(row - from);
+                Ok(())
+            }
+        };
         let _ = match column {
-            0 => write!(self.out, "\x1b[{}H", row + 1),
-            _ => write!(self.out, "\x1b[{};{}H", row + 1, column + 1),
+            0 => write!(self.out, "\r"),
+            _ => write!(self.out, "\x1b[{}G", column + 1),
         };
     }
 
     /// Scrolls by one from the last row, and stands at the start of the blank row.
     pub fn scroll(&mut self, last: usize) {
-        // The new row takes the background of the moment, so the style goes first.
-        self.plain();
         self.go(last, 0);
-        self.out.extend_from_slice(b"\r\n");
+        self.down(1);
     }
 
     /// Erases from a row to the end of the screen.
     pub fn erase_below(&mut self, row: usize) {
         self.plain();
         self.go(row, 0);
+        if row == 0 {
+            // From the upper left corner on, tmux takes it for clearing the screen and copies all
+            // of it into its scrollback.
+            self.out.extend_from_slice(b"\x1b[K\x1b[B");
+            self.row = Some(1);
+        }
         self.out.extend_from_slice(b"\x1b[J");
     }
 
@@ -95,6 +111,15 @@ impl<'a> Encoder<'a> {
     /// Whether anything was written.
     pub fn is_empty(&self) -> bool {
         self.out.is_empty()
+    }
+
+    /// By line feeds, which scroll where a shorter screen than expected ends, and lose nothing.
+    fn down(&mut self, rows: usize) {
+        if rows > 0 {
+            // A new row takes the background of the moment, so the style goes first.
+            self.plain();
+        }
+        self.out.resize(self.out.len() + rows, b'\n');
     }
 
     fn begin(&mut self) {
@@ -171,15 +196,15 @@ mod tests {
 
     fn encoded(row: &Row, depth: Depth) -> String {
         let palette = Palette::new(Theme::built_in(Background::Dark), depth);
-        let mut out = Encoder::new(&palette);
+        let mut out = Encoder::new(&palette, None);
         let line = Line::of(row, 20);
         out.apply(2, &line, changes(&Line::default(), &line), 20);
         let bytes = out.finish(Caret { row: 2, column: 1 }, true);
         let text = String::from_utf8(bytes).unwrap();
         let text = text
-            .strip_prefix("\x1b[?2026h\x1b[?25l\x1b[?7l\x1b[3H")
+            .strip_prefix("\x1b[?2026h\x1b[?25l\x1b[?7l\x1b[3H\r")
             .unwrap();
-        let end = "\x1b[3;2H\x1b[?25h\x1b[?7h\x1b[?2026l";
+        let end = "\x1b[2G\x1b[?25h\x1b[?7h\x1b[?2026l";
         text.strip_suffix(end).unwrap().replace('\x1b', "^")
     }
 

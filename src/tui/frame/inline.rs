@@ -168,6 +168,7 @@ impl Inline {
         let gone = scrolled.saturating_sub(self.top);
         self.top = self.top.saturating_sub(scrolled);
         self.lines.drain(..gone);
+        self.lines.shrink_to(2 * rows);
         self.settled -= gone;
 
         let last = self.lines.len().saturating_sub(1);

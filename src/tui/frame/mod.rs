@@ -1,15 +1,26 @@
 //! From rows to the bytes that a terminal gets: rows → cells → changes → bytes.
 //!
-//! `screen` knows what is on the terminal and what follows from that; the rest are pure
-//! functions. `writer` hands the bytes over without ever making the loop wait.
+//! `Screen` knows what is on the terminal and what follows from that; `Writer` hands bytes over
+//! without ever making the loop wait; the rest are pure functions. The loop paints like this:
+//!
+//! 1. While `Writer::busy_since` is some, it only takes notes. `Writer::done` wakes it; after a
+//!    failed write it calls `Screen::forget`.
+//! 2. Idle and something changed: it reads `Terminal::size` and tells `Screen::resize`. While a
+//!    window is being dragged it waits until the size stays, because a frame that meets another
+//!    size is what breaks a screen. It begins with the bytes of `Terminal::switch` for the modes
+//!    that the frame needs.
+//! 3. An inline frame while `Screen::is_lost`: it submits these and `terminal::ASK_CURSOR`, and
+//!    paints after `cursor_is_at`, or `cursor_is_unknown` at a deadline.
+//! 4. Otherwise it builds the frame from the newest state, and submits the bytes of `Screen::paint`
+//!    after them. Settled rows count as shown from here on.
 
-pub mod cell;
-pub mod diff;
-pub mod encode;
+mod cell;
+mod diff;
+mod encode;
 mod inline;
-pub mod screen;
-pub mod surface;
-pub mod writer;
+mod screen;
+mod surface;
+mod writer;
 
 pub use screen::{Caret, Frame, InlineFrame, Screen};
 pub use surface::{Rect, Size, Surface};

@@ -39,6 +39,8 @@ pub struct Screen {
     full: Option<Vec<Line>>,
     /// The cursor after the last frame, and whether it is shown.
     cursor: Option<(Caret, bool)>,
+    /// The row of the main screen that the cursor is in, when that is known.
+    row: Option<usize>,
 }
 
 /// What is known about the main screen.
@@ -63,6 +65,7 @@ impl Screen {
             place: Place::Launch,
             full: None,
             cursor: None,
+            row: None,
         }
     }
 
@@ -100,6 +103,7 @@ impl Screen {
             lines.clear();
         }
         self.cursor = None;
+        self.row = None;
     }
 
     /// Settled rows that are still on the main screen.
@@ -114,16 +118,19 @@ impl Screen {
         self.place != Place::Known
     }
 
-    /// The answer to the question where the cursor is, from 0. An answer that nobody waits for is ignored.
-    pub fn cursor_is_at(&mut self, row: u16, column: u16) {
-        let (row, column) = (usize::from(row), usize::from(column));
-        let row = row.min(usize::from(self.size.rows) - 1);
-        match self.place {
-            Place::Launch => self.inline.launch(row, column, self.size),
-            Place::Resized(_) => self.inline.found(row, self.size, self.reflows),
-            Place::Known => return,
+    /// The answer to the question where the cursor is, from 0, and the size of the terminal now.
+    /// When that has changed since the question, the answer is worth nothing and the screen still
+    /// lost. An answer that nobody waits for is ignored.
+    pub fn cursor_is_at(&mut self, row: u16, column: u16, now: Size) {
+        if !self.is_lost() {
+            return;
         }
-        self.place = Place::Known;
+        if at_least_one(now) != self.size {
+            return self.resize(now);
+        }
+        let row = usize::from(row.min(self.size.rows - 1));
+        self.found(row, usize::from(column));
+        self.row = Some(row);
     }
 
     /// No answer came: e begins in the last row, or where most terminals would have the cursor.
@@ -132,7 +139,17 @@ impl Screen {
             Place::Resized(old) => self.inline.guess(old, self.size),
             Place::Launch | Place::Known => usize::from(self.size.rows) - 1,
         };
-        self.cursor_is_at(u16::try_from(row).unwrap_or(u16::MAX), 0);
+        self.found(row, 0);
+        self.row = None;
+    }
+
+    fn found(&mut self, row: usize, column: usize) {
+        match self.place {
+            Place::Launch => self.inline.launch(row, column, self.size),
+            Place::Resized(_) => self.inline.found(row, self.size, self.reflows),
+            Place::Known => {}
+        }
+        self.place = Place::Known;
     }
 
     /// The bytes that turn what the terminal shows into `frame`. None when it shows that already.
@@ -140,13 +157,14 @@ impl Screen {
         let (bytes, cursor) = match frame {
             Frame::Inline(frame) => {
                 self.enter_inline();
-                let mut out = Encoder::new(&self.palette);
+                let mut out = Encoder::new(&self.palette, self.row);
                 let cursor = self.inline.paint(frame, self.size, &mut out);
+                self.row = Some(cursor.0.row);
                 (out, cursor)
             }
             Frame::Full { surface, .. } if surface.size() != self.size => return Vec::new(),
             Frame::Full { surface, caret } => {
-                let mut out = Encoder::new(&self.palette);
+                let mut out = Encoder::new(&self.palette, None);
                 let old = self.full.take().unwrap_or_default();
                 self.full = Some(paint_full(old, surface, self.size, &mut out));
                 (out, (caret.unwrap_or(HOME), caret.is_some()))
@@ -167,7 +185,7 @@ impl Screen {
             return Vec::new();
         }
         self.enter_inline();
-        let mut out = Encoder::new(&self.palette);
+        let mut out = Encoder::new(&self.palette, self.row);
         let caret = self.inline.park(self.size, &mut out);
         self.place = Place::Launch;
         self.cursor = None;

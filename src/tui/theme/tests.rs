@@ -157,6 +157,11 @@ fn theme_files_of_every_quality() {
         assert_eq!(theme, Theme::built_in(Background::Light));
         assert!(warning.is_some(), "{name}");
     }
+    std::fs::create_dir(dir.path().join("folder.json")).unwrap();
+    std::fs::write(dir.path().join("dark.json"), "{}").unwrap();
+    let names = ["auto", "light", "dark", "folder", "mine"];
+    assert_eq!(Theme::names(&[&dirs[..], &dirs].concat()), names);
+    assert!(Theme::load("folder", &dirs, Background::Dark).1.is_some());
     let (theme, warning) = Theme::load("auto", &dirs, Background::Light);
     assert_eq!((theme, warning), (Theme::built_in(Background::Light), None));
 }
@@ -164,21 +169,14 @@ fn theme_files_of_every_quality() {
 #[test]
 fn backgrounds_are_told() {
     use Background::{Dark, Light};
-    let cases = [
-        ("rgb:0000/0000/0000", Some(Dark)),
-        ("rgb:ffff/ffff/ffff", Some(Light)),
-        ("rgb:1e/1e/2e", Some(Dark)),
-        ("rgb:f/f/f", Some(Light)),
-        ("rgba:ffff/ffff/ffff/0000", Some(Light)),
-        ("#fdf6e3", Some(Light)),
-        ("rgb:fff", None),
-        ("rgb:-1/0/0", None),
-        ("rgb:/0/0", None),
-        ("rgb:00000/0/0", None),
-        ("", None),
-    ];
-    for (reply, expected) in cases {
-        assert_eq!(Background::from_reply(reply), expected, "{reply}");
+    for (color, expected) in [
+        ([0, 0, 0], Dark),
+        ([0x1e, 0x1e, 0x2e], Dark),
+        ([0, 0, 255], Dark),
+        ([0xfd, 0xf6, 0xe3], Light),
+        ([0, 255, 0], Light),
+    ] {
+        assert_eq!(Background::of(color), expected, "{color:?}");
     }
     let cases = [
         ("15;0", Some(Dark)),

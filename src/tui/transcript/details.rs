@@ -13,52 +13,51 @@ const MAX_BYTES: usize = 4 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CallKey(pub u64);
 
-/// What a call came back with.
+/// What a call came back with. Clean.
 #[derive(Debug)]
 pub(super) struct Detail {
-    /// Clean text.
     pub text: Box<str>,
-    /// How it is painted; nobody said so of what a model reads, which is painted as what it looks
-    /// like.
-    pub format: Option<Format>,
+    /// How it is painted.
+    pub format: Format,
 }
 
 /// Details by call.
 #[derive(Debug, Default)]
 pub(super) struct Details {
-    kept: HashMap<CallKey, Detail>,
+    texts: HashMap<CallKey, Detail>,
     order: VecDeque<CallKey>,
     bytes: usize,
 }
 
 impl Details {
     /// Keeps a detail, dropping the oldest ones when there are too many.
-    pub fn keep(&mut self, key: CallKey, text: String, format: Option<Format>) {
-        self.bytes += text.len();
+    pub fn keep(&mut self, key: CallKey, detail: Detail) {
+        self.bytes += detail.text.len();
         self.order.push_back(key);
-        let text = text.into();
-        self.kept.insert(key, Detail { text, format });
+        self.texts.insert(key, detail);
         while self.order.len() > MAX_RESULTS || self.bytes > MAX_BYTES {
             let Some(oldest) = self.order.pop_front() else {
                 break;
             };
-            let dropped = self.kept.remove(&oldest);
-            self.bytes -= dropped.map_or(0, |detail| detail.text.len());
+            let dropped = self
+                .texts
+                .remove(&oldest)
+                .map_or(0, |detail| detail.text.len());
+            self.bytes -= dropped;
         }
     }
 
-    /// Puts another text in the place of one that is still kept.
-    pub fn replace(&mut self, key: CallKey, text: String, format: Format) {
-        if let Some(detail) = self.kept.get_mut(&key) {
-            self.bytes = self.bytes - detail.text.len() + text.len();
-            let (text, format) = (text.into(), Some(format));
-            *detail = Detail { text, format };
+    /// Puts another detail in the place of one that is still kept.
+    pub fn replace(&mut self, key: CallKey, detail: Detail) {
+        if let Some(kept) = self.texts.get_mut(&key) {
+            self.bytes = self.bytes - kept.text.len() + detail.text.len();
+            *kept = detail;
         }
     }
 
     /// The detail of a call, unless it was dropped.
     pub fn get(&self, key: CallKey) -> Option<&Detail> {
-        self.kept.get(&key)
+        self.texts.get(&key)
     }
 }
 
@@ -105,18 +104,25 @@ mod tests {
 
     #[test]
     fn the_newest_details_stay() {
+        let detail = |text: String| Detail {
+            text: text.into(),
+            format: Format::Text,
+        };
         let mut details = Details::default();
         for key in 0..60 {
-            details.keep(CallKey(key), key.to_string(), None);
+            details.keep(CallKey(key), detail(key.to_string()));
         }
         assert!(details.get(CallKey(9)).is_none());
-        assert_eq!(&*details.get(CallKey(10)).unwrap().text, "10");
-        details.replace(CallKey(9), "gone".into(), Format::Text);
-        details.replace(CallKey(10), "other".into(), Format::Text);
-        assert_eq!(&*details.get(CallKey(10)).unwrap().text, "other");
-        details.keep(CallKey(60), "x".repeat(MAX_BYTES), None);
+        details.replace(CallKey(9), detail("gone".into()));
+        details.replace(CallKey(10), detail("other".into()));
+        assert!(details.get(CallKey(9)).is_none());
+        assert_eq!(
+            details.get(CallKey(10)).map(|kept| &*kept.text),
+            Some("other")
+        );
+        details.keep(CallKey(60), detail("x".repeat(MAX_BYTES)));
         assert!(details.get(CallKey(59)).is_none() && details.get(CallKey(60)).is_some());
-        details.keep(CallKey(61), "x".repeat(MAX_BYTES + 1), None);
+        details.keep(CallKey(61), detail("x".repeat(MAX_BYTES + 1)));
         assert!(details.get(CallKey(61)).is_none() && details.bytes == 0);
     }
 

@@ -188,8 +188,8 @@ impl Shell {
     }
 }
 
-/// Rows of a block by its format.
-pub(in crate::tui) fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
+/// Rows of a clean text by its format: blocks in the transcript, sections of a pane.
+pub fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
     let diff = match format {
         Format::Diff => diff::lines(body),
         Format::Text | Format::Markdown => None,

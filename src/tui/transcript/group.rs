@@ -316,7 +316,7 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     let detail_rail = Style::colored(Token::ToolDetailRail);
     let (text, format) = match (details.get(call.key), call.state) {
         (Some(detail), _) => (&*detail.text, detail.format),
-        (None, State::Running) => (call.output.text(), Some(Format::Text)),
+        (None, State::Running) => (call.output.text(), Format::Text),
         (None, State::Ended(_)) => {
             let note = clipped("the result is not kept any more", dim(), room);
             return rows.push(prefixed("│ ", detail_rail, note));
@@ -327,8 +327,8 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
         return;
     }
     let lines = match format {
-        Some(Format::Text | Format::Markdown) => None,
-        Some(Format::Diff) | None => diff::lines(text),
+        Format::Text | Format::Markdown => None,
+        Format::Diff => diff::lines(text),
     };
     let lines = lines.map(|lines| match lines.as_slice() {
         // The label names the file already.
@@ -349,7 +349,7 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     };
     match lines {
         Some(lines) => lines.iter().for_each(|line| add(diff::wrap(line, room))),
-        None if format == Some(Format::Markdown) => {
+        None if format == Format::Markdown => {
             let rows = render(text, room, &Definitions::default());
             rows.into_iter().for_each(|row| add(vec![row]));
         }

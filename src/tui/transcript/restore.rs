@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Transcript;
+use super::details::Detail;
 use super::group::State;
-use crate::chat::Message;
+use super::{Transcript, clean};
+use crate::chat::{Format, Message};
 use crate::tools::Label;
 
 impl Transcript {
@@ -33,7 +34,8 @@ impl Transcript {
                     content,
                     tool_calls,
                 } => {
-                    self.settle_unreported();
+                    // Calls of earlier batches that have no result will get none.
+                    self.settle_calls(State::Unreported);
                     if !content.trim().is_empty() {
                         self.say(content);
                     }
@@ -62,20 +64,18 @@ impl Transcript {
                     let call = ids.iter().position(|(id, _)| id == call_id);
                     if let Some(at) = call {
                         let (_, id) = ids.remove(at);
-                        self.end_call(id, *outcome, summary, content, None);
+                        let detail = Detail {
+                            text: clean(content).into(),
+                            format: Format::Text,
+                        };
+                        self.end_call(id, *outcome, summary, detail);
                     }
                 }
                 Message::User { .. } | Message::Reasoning { .. } | Message::System { .. } => {}
             }
         }
+        self.settle_calls(State::Unreported);
         self.close_all();
         self.holds_replies = holds;
-    }
-
-    /// Calls of earlier batches that have no result will get none.
-    fn settle_unreported(&mut self) {
-        if let Some(group) = self.group() {
-            group.settle(State::Unreported);
-        }
     }
 }

@@ -97,7 +97,7 @@ impl App {
             self.transcript.push_notice(notice);
         }
         if let Some(show) = &answer.show {
-            self.show(show);
+            self.transcript.push_show(show);
         }
         let here = self.session.as_ref().map(|session| session.key);
         let Some(key) = here.filter(|_| session == here) else {

@@ -27,7 +27,7 @@ use self::render::Renders;
 use super::{App, Effect};
 use crate::agent::Input;
 use crate::extension::request::{Request, Session as SessionRequest, Tone, Ui};
-use crate::extension::ui::{Show, Slots};
+use crate::extension::ui::Slots;
 use crate::extension::{AskId, Asked, ExtensionId};
 use crate::tui::key::KeyPress;
 use crate::tui::style::Row;
@@ -91,7 +91,7 @@ impl App {
                 Ok(())
             }
             Ui::Show(show) => {
-                self.show(&show);
+                self.transcript.push_show(&show);
                 Ok(())
             }
             Ui::Status(slot) => slots.status.set(from, name, slot.key, slot.value),
@@ -113,11 +113,6 @@ impl App {
         let reply = Input::Reply(ask, shown.map(|()| json!({})));
         effects.insert(0, Effect::Send(reply));
         effects
-    }
-
-    pub(super) fn show(&mut self, show: &Show) {
-        let title = Some(show.title.as_str()).filter(|title| !title.is_empty());
-        self.transcript.push_show(title, &show.body, show.format);
     }
 
     /// Puts a text in the composer. What was written there can be had back from history.
