@@ -13,7 +13,23 @@ use crate::tui::key::KeyPress;
 
 /// What extensions have been asked to do and have not done yet.
 #[derive(Debug, Default)]
-pub(super) struct Calls(HashMap<RequestId, Call>);
+pub(super) struct Calls {
+    open: HashMap<RequestId, Call>,
+    /// Whose command or shortcut was the last thing that the person did.
+    last: Option<ExtensionId>,
+}
+
+impl Calls {
+    /// Whether the person has just turned to this extension, and to nothing else since.
+    pub fn is_wanted(&self, id: ExtensionId) -> bool {
+        self.last == Some(id)
+    }
+
+    /// The person does something else.
+    pub fn turned_away(&mut self) {
+        self.last = None;
+    }
+}
 
 #[derive(Debug)]
 struct Call {
