@@ -75,10 +75,9 @@ impl App {
     ) -> Effect {
         let request = self.next_request();
         let session = self.session.as_ref().map(|session| session.key);
-        self.extensions
-            .calls
-            .0
-            .insert(request, Call { what, session });
+        let calls = &mut self.extensions.calls;
+        calls.open.insert(request, Call { what, session });
+        calls.last = Some(to);
         Effect::Send(Input::Call {
             request,
             to,
@@ -94,7 +93,7 @@ impl App {
         result: Result<Value, Failure>,
         now: Instant,
     ) -> Vec<Effect> {
-        let Some(Call { what, session }) = self.extensions.calls.0.remove(&request) else {
+        let Some(Call { what, session }) = self.extensions.calls.open.remove(&request) else {
             return self.completed(request, result, now);
         };
         let answer = result.map_err(|failure| failure.to_string());

@@ -163,6 +163,7 @@ impl App {
 
     /// Something about the draft changed: what follows it does so.
     pub(super) fn draft_was_edited(&mut self, now: Instant) -> Vec<Effect> {
+        self.extensions.calls.turned_away();
         // A field is nobody's draft.
         if self.composer.is_field() {
             return Vec::new();

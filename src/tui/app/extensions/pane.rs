@@ -86,12 +86,15 @@ impl App {
                 None
             }
             _ => {
+                // A pane that nobody asked for must not take the keys of somebody who writes.
+                let had_focus = place.as_ref().is_some_and(|shown| shown.focused);
+                let focused = had_focus || self.extensions.calls.is_wanted(from);
                 let replaced = place.replace(ShownPane {
                     owner: from,
                     id: pane.id.clone(),
                     view: Pane::new(pane),
                     side,
-                    focused: true,
+                    focused,
                     area: Rect::default(),
                 });
                 replaced.map(|old| old.closed())
