@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{self, Deltas, Image, Message, Outcome, Usage};
+use crate::chat::{self, Deltas, Display, Image, Message, Outcome, Usage};
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Verdict};
 use crate::tools::Running;
 
@@ -80,6 +80,8 @@ pub enum Input {
         /// Whether it may be asked for while a turn runs; it takes effect after it then.
         during_turn: bool,
     },
+    /// Give a session another display name. Not answered; an event tells it.
+    Name(SessionKey, String),
     /// Tell something about a session. Answered at once.
     Query {
         /// The session.
@@ -350,7 +352,7 @@ pub enum TurnEvent {
         /// What the model reads.
         content: String,
         /// What the viewer shows instead. Never serialised.
-        display: Option<String>,
+        display: Option<Display>,
     },
     /// A summary is being asked for.
     Compacting,

@@ -283,6 +283,11 @@ impl Runtime {
                     SessionEvent::Configure(request, selection, during_turn),
                 );
             }
+            Input::Name(session, name) => {
+                if self.sessions.contains_key(&session) {
+                    self.step(session, SessionEvent::Named(name));
+                }
+            }
             Input::Query {
                 session,
                 request,

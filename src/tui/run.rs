@@ -178,7 +178,7 @@ impl Loop {
         let now = Instant::now();
         let effects = match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
-            InputEvent::Paste(text) => self.app.on_paste(&text),
+            InputEvent::Paste(text) => self.app.on_paste(&text, now),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
             InputEvent::Reply(reply) => return self.on_reply(reply),
             InputEvent::Focus(_) => return,
@@ -362,6 +362,7 @@ impl Loop {
             return;
         }
         let late = self.last_frame + LATE < now && self.writer.busy_since().is_some();
+        self.app.before_frame(now);
         let mut bytes = self.terminal.switch(self.app.modes());
         let size = self.screen.size();
         let title = self.app.title();
@@ -369,7 +370,7 @@ impl Loop {
             bytes.extend(terminal::title(&title));
             self.title = title;
         }
-        let frame = match self.app.full_frame(size, now) {
+        let frame = match self.app.full_frame(size, now, late) {
             Some((surface, caret)) => Frame::Full { surface, caret },
             None => Frame::Inline(self.app.inline_frame(size, now, late)),
         };

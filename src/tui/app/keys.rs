@@ -16,6 +16,9 @@ impl App {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
+        if let Some(effects) = self.extension_key(press, now) {
+            return effects;
+        }
         if let Some(effects) = self.surface_key(press) {
             return effects;
         }
@@ -36,14 +39,23 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         match self.composer.key(&press, &self.keymap) {
-            Handled::Changed => self.draft_changed(),
-            Handled::Submit => self.submit(now),
+            Handled::Changed => {
+                self.typed_at = Some(now);
+                self.draft_was_edited(now)
+            }
+            Handled::Submit => {
+                self.typed_at = None;
+                self.submit(now)
+            }
             Handled::Ignored => self.shortcut(&press),
         }
     }
 
     /// Text was pasted.
-    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
+    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
+        if let Some(effects) = self.extension_paste(text) {
+            return effects;
+        }
         if self.surface.as_ref().is_some_and(Surface::takes_keys) {
             return Vec::new();
         }
@@ -55,7 +67,7 @@ impl App {
         if let Err(error) = self.composer.paste(text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        self.draft_changed()
+        self.draft_was_edited(now)
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.

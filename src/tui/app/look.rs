@@ -35,22 +35,35 @@ impl App {
 
     /// The modes that the terminal shall have.
     pub fn modes(&self) -> Modes {
-        Modes::default()
+        let alternate = self.pane_is_open();
+        let mouse = match self.settings.mouse.as_deref() {
+            Some("on") => true,
+            Some("off") => false,
+            _ => alternate,
+        };
+        Modes { alternate, mouse }
     }
 
     /// What covers the whole screen instead of the conversation.
-    pub fn full_frame(&mut self, _size: Size, _now: Instant) -> Option<(Surface, Option<Caret>)> {
-        None
+    pub fn full_frame(
+        &mut self,
+        size: Size,
+        now: Instant,
+        late: bool,
+    ) -> Option<(Surface, Option<Caret>)> {
+        self.pane_frame(size, now, late)
     }
 
     /// The mouse did something.
-    pub fn on_mouse(&mut self, _mouse: Mouse) -> Vec<Effect> {
-        Vec::new()
+    pub fn on_mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
+        self.pane_mouse(mouse).unwrap_or_default()
     }
 
     /// The next frame is the last one: what belongs to a running app alone is not on it.
     pub fn last_frame(&mut self) {
         self.surface = None;
+        // The core is about to answer what they have asked.
+        let _ = self.forget_extensions("e is shutting down");
         self.armed_until = None;
     }
 

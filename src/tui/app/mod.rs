@@ -77,6 +77,9 @@ pub struct App {
     /// Lines on their way through the input hooks, in the order they were submitted.
     submitted: VecDeque<submit::Submitted>,
     armed_until: Option<Instant>,
+    /// When the person last wrote something.
+    typed_at: Option<Instant>,
+    extensions: extensions::Extensions,
     /// Where accepted prompts are kept.
     history: History,
     /// What the terminal's background is like, once it is known.
@@ -112,6 +115,8 @@ impl App {
             surface: None,
             submitted: VecDeque::new(),
             armed_until: None,
+            typed_at: None,
+            extensions: extensions::Extensions::default(),
             history,
             background: None,
             opening: Reason::Startup,

@@ -195,10 +195,12 @@ impl App {
         let Some(session) = self.session.take() else {
             return Vec::new();
         };
+        let mut effects = self.refuse_questions("the session is another one");
         let request = self.next_request();
-        vec![Effect::Send(Input::Close {
+        effects.push(Effect::Send(Input::Close {
             session: session.key,
             request,
-        })]
+        }));
+        effects
     }
 }

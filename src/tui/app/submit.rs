@@ -17,6 +17,8 @@ pub(super) struct Submitted {
     request: Option<RequestId>,
     text: String,
     images: Vec<Image>,
+    /// It is for the model whatever it looks like.
+    is_prompt: bool,
     verdict: Option<Verdict>,
 }
 
@@ -46,18 +48,25 @@ impl App {
         let text = draft.buffer.expand();
         self.composer.remember(&text);
         self.history_append(&text);
-        self.send_through_hooks(text, draft.images, now)
+        self.send_through_hooks(text, draft.images, false, now)
     }
 
     /// Submits a text that nobody typed here: the first prompt, or what a command made.
     pub(super) fn submit_text(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        self.send_through_hooks(text, Vec::new(), now)
+        self.send_through_hooks(text, Vec::new(), false, now)
+    }
+
+    /// Submits what an extension says in the person's place. It runs no command, so that none can
+    /// call itself.
+    pub(super) fn submit_prompt(&mut self, text: String, now: Instant) -> Vec<Effect> {
+        self.send_through_hooks(text, Vec::new(), true, now)
     }
 
     fn send_through_hooks(
         &mut self,
         text: String,
         images: Vec<Image>,
+        is_prompt: bool,
         now: Instant,
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
@@ -71,6 +80,7 @@ impl App {
             request,
             text,
             images,
+            is_prompt,
             verdict: None,
         });
         effects.extend(self.carry_out(now));
@@ -113,7 +123,10 @@ impl App {
                 }
                 text = replacement.unwrap_or(text);
             }
-            effects.extend(self.run_line(text, line.images, now));
+            effects.extend(match line.is_prompt {
+                true => self.prompt(text, line.images, now),
+                false => self.run_line(text, line.images, now),
+            });
         }
         effects
     }
@@ -121,7 +134,10 @@ impl App {
     fn run_line(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
         match line(&text) {
             Line::Shell(command) => self.shell(command, &images),
-            Line::Slash(name, args) => match self.command(name, args, now) {
+            Line::Slash(name, args) => match self
+                .command(name, args, now)
+                .or_else(|| self.extension_command(name, args))
+            {
                 Some(effects) => effects,
                 None => {
                     self.transcript
