@@ -16,10 +16,20 @@ impl App {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
+        if let Some(effects) = self.reader_key(press, command) {
+            return effects;
+        }
         if let Some(effects) = self.surface_key(press) {
             return effects;
         }
+        if press == KeyPress::plain(Key::End) && !self.scroll.follows() {
+            self.scroll.follow();
+            return Vec::new();
+        }
         match command {
+            Some(Command::Reader) => self.open_reader(),
+            Some(Command::PageUp) => self.read_back(-1),
+            Some(Command::PageDown) => self.read_back(1),
             Some(Command::Escape) => self.interrupt(),
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
@@ -27,6 +37,11 @@ impl App {
             Some(other) => self.on_command(other, now),
             None => self.composer_key(press, now),
         }
+    }
+
+    fn read_back(&mut self, pages: isize) -> Vec<Effect> {
+        self.scroll.page(pages, &self.transcript);
+        Vec::new()
     }
 
     fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
@@ -44,7 +59,7 @@ impl App {
 
     /// Text was pasted.
     pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
-        if self.surface.as_ref().is_some_and(Surface::takes_keys) {
+        if self.reader.is_some() || self.surface.as_ref().is_some_and(Surface::takes_keys) {
             return Vec::new();
         }
         let style = PasteStyle::default();
@@ -64,6 +79,7 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         let mut effects = self.interrupt();
+        self.reader = None;
         effects.extend(self.close_surfaces());
         self.composer.clear();
         self.held_prompt = None;

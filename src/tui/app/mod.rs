@@ -10,7 +10,9 @@ mod effect;
 mod extensions;
 mod keys;
 mod look;
+mod reader;
 mod render;
+mod scroll;
 mod session;
 mod submit;
 mod surface;
@@ -68,6 +70,9 @@ pub struct App {
     layout: Layout,
     keymap: Keymap,
     transcript: Transcript,
+    /// Where the conversation is looked at.
+    scroll: scroll::Scroll,
+    reader: Option<reader::Reader>,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -101,6 +106,8 @@ impl App {
         let mut app = Self {
             transcript: Transcript::new(transcript_options(&settings)),
             keymap: Keymap::new(bindings),
+            scroll: scroll::Scroll::default(),
+            reader: None,
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,

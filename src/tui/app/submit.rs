@@ -42,6 +42,7 @@ impl App {
                 .push_notice("there is no session yet: sign in with /login first");
             return Vec::new();
         }
+        self.scroll.follow();
         let draft = self.composer.take();
         let text = draft.buffer.expand();
         self.composer.remember(&text);
