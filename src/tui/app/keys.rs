@@ -26,6 +26,9 @@ impl App {
             self.scroll.follow();
             return Vec::new();
         }
+        if let Some(effects) = self.queue_key(press) {
+            return effects;
+        }
         match command {
             Some(Command::Reader) => self.open_reader(),
             Some(Command::PageUp) => self.read_back(-1),
@@ -80,6 +83,7 @@ impl App {
         }
         let mut effects = self.interrupt();
         self.reader = None;
+        self.discard_later();
         effects.extend(self.close_surfaces());
         self.composer.clear();
         self.held_prompt = None;
@@ -87,18 +91,27 @@ impl App {
         effects
     }
 
-    /// Stops the running turn.
+    /// Stops the running turn or command.
     pub(super) fn interrupt(&mut self) -> Vec<Effect> {
+        if !self.is_busy() {
+            return Vec::new();
+        }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        let Some(turn) = &mut session.turn else {
-            return Vec::new();
-        };
-        turn.stopping = true;
-        let session = session.key;
-        vec![Effect::Send(Input::Interrupt { session, request })]
+        let key = session.key;
+        if let Some(turn) = &mut session.turn {
+            let was_stopping = std::mem::replace(&mut turn.stopping, true);
+            if !was_stopping {
+                // What comes from here on is meant for afterwards.
+                self.discard_later();
+            }
+        }
+        vec![Effect::Send(Input::Interrupt {
+            session: key,
+            request,
+        })]
     }
 
     fn surface_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {

@@ -10,10 +10,12 @@ mod effect;
 mod extensions;
 mod keys;
 mod look;
+mod queue;
 mod reader;
 mod render;
 mod scroll;
 mod session;
+mod shell;
 mod submit;
 mod surface;
 mod turn;
@@ -73,6 +75,8 @@ pub struct App {
     /// Where the conversation is looked at.
     scroll: scroll::Scroll,
     reader: Option<reader::Reader>,
+    /// What waits for the turn, or until nothing runs.
+    queue: queue::Queue,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -108,6 +112,7 @@ impl App {
             keymap: Keymap::new(bindings),
             scroll: scroll::Scroll::default(),
             reader: None,
+            queue: queue::Queue::default(),
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,

@@ -11,6 +11,7 @@ use crate::tui::frame::{Caret, InlineFrame, Size};
 use crate::tui::style::Row;
 use crate::tui::transcript::View;
 use crate::tui::view::activity::{self, Activity};
+use crate::tui::view::surface::divider;
 use crate::tui::view::{queue, status};
 
 /// Columns of a path in the status row.
@@ -84,17 +85,12 @@ impl App {
             rows.extend(self.activity(turn, columns, now, late));
         }
         rows.extend(self.widgets(columns));
-        let held = self.turn().map_or(0, |turn| turn.held.len());
-        match held {
-            0 => rows.push(Row::default()),
-            waiting => rows.extend(queue::rows(
-                queue::Queue {
-                    waiting,
-                    steering: waiting,
-                    editing: None,
-                },
-                columns,
-            )),
+        match self.queue.band() {
+            band if band.waiting == 0 => rows.push(Row::default()),
+            band => {
+                rows.push(divider(columns));
+                rows.extend(queue::rows(band, columns));
+            }
         }
         let view = self.composer.view(columns, (height / 2 + 1).max(3));
         let caret = Caret {

@@ -144,10 +144,14 @@ impl Transcript {
         }
     }
 
-    /// It ended.
-    pub fn end_shell(&mut self) {
+    /// It ended. What it wrote in all takes the place of what was seen so far, if that is known.
+    pub fn end_shell(&mut self, output: Option<&str>) {
         if let Some(shell) = self.shell() {
             shell.running = false;
+            if let Some(output) = output {
+                shell.output.clear();
+                shell.output.push(&sanitize(output));
+            }
         }
         if let Some(index) = self.shell.take() {
             self.entries[index].state = State::Settled;
