@@ -175,9 +175,11 @@ impl Extensions {
 
     /// The oldest of what has happened and was not taken yet; several when it is one answer.
     pub fn next(&mut self) -> Option<Vec<Happening>> {
-        let event = self.host.next()?;
+        let event = self.host.next_event()?;
         Some(match event {
-            HostEvent::Notice(text) => vec![Happening::Output(Output::Notice(text))],
+            HostEvent::Notice(text) | HostEvent::Diagnostic(text) => {
+                vec![Happening::Output(Output::Notice(text))]
+            }
             HostEvent::Said { extension, text } => {
                 vec![Happening::Output(Output::Said { extension, text })]
             }

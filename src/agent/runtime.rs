@@ -150,6 +150,10 @@ impl Runtime {
         let exit = self.exit.map(|(at, _)| at);
         let deadlines = [self.timers.next(), exit, self.extensions.deadline()];
         let deadline = deadlines.into_iter().flatten().min();
+        // What is always ready, as the news of an extension that floods, would hide it.
+        if deadline.is_some_and(|at| at <= Instant::now()) {
+            return Wake::Deadline;
+        }
         let ready = match deadline {
             Some(at) => match select.ready_deadline(at) {
                 Ok(index) => index,

@@ -9,6 +9,7 @@ mod commands;
 mod near;
 mod output;
 mod startup;
+mod trace;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -92,6 +93,10 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             warnings.iter().for_each(output::warn);
             output::print(&commands::models(&catalog(&home, &env), &settings, json))
         }
+        Invocation::ExtCheck { path, json } => match commands::check(&path, &home(), &env, json) {
+            Ok((report, clean)) => output::print(&report).max(u8::from(!clean)),
+            Err(error) => fail(&error, json),
+        },
         Invocation::Doctor { json } => output::print(&commands::doctor(&home(), &env, json)),
     }
 }

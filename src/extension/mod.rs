@@ -18,14 +18,14 @@ mod registry;
 pub mod request;
 mod startup;
 pub mod ui;
-mod wire;
+pub mod wire;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use child::State;
 pub use hooks::{Entry, Hook, TurnMessage, Verdict};
-pub use host::{Asked, Failure, Host, HostEvent, Launch, Serves};
+pub use host::{Asked, Ended, Failure, Host, HostEvent, Launch, Serves};
 pub use manifest::{EventName, HookKind};
 pub use process::{Direction, FromChild};
 pub use registry::{ExtensionId, Owned, Registry, Reserved};
@@ -58,7 +58,10 @@ pub struct AskId(u64);
 
 /// Sees every line between e and its extensions, on the threads that move them.
 #[derive(Clone)]
-pub struct Tap(pub Arc<dyn Fn(ExtensionId, Direction, &[u8]) + Send + Sync>);
+pub struct Tap(pub Arc<Sees>);
+
+/// What a [`Tap`] does with a line that is given without its end.
+pub type Sees = dyn Fn(ExtensionId, Direction, &[u8]) + Send + Sync;
 
 impl fmt::Debug for Tap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

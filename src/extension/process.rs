@@ -57,8 +57,8 @@ pub(super) enum News {
     Closed(Option<&'static str>),
     /// Its standard input was closed by it.
     Deaf,
-    /// The process is gone.
-    Exited(Exit),
+    /// The process is gone. With how many it left running, its own group included.
+    Exited(Exit, usize),
 }
 
 /// Which way a line went, for a [`Tap`].
@@ -185,10 +185,10 @@ impl Link {
         if let Some(bell) = &self.bell {
             let _ = bell.try_send(());
         }
-        match size {
-            0..=QUEUE_MARK => Posted::Fine,
-            0..=QUEUE_LIMIT => Posted::Over,
-            _ => Posted::Lost,
+        match () {
+            () if size > QUEUE_LIMIT => Posted::Lost,
+            () if size > QUEUE_MARK => Posted::Over,
+            () => Posted::Fine,
         }
     }
 
@@ -261,9 +261,9 @@ impl Teller {
                 self.watch(Direction::FromExtension, line);
                 messages.push(wire::parse(line));
             });
-            if !messages.is_empty()
-                && !(self.wait_for_credit() && self.tell(News::Messages(messages)))
-            {
+            let passed_on = messages.is_empty()
+                || self.wait_for_credit() && self.tell(News::Messages(messages));
+            if !passed_on {
                 return;
             }
             match read {
@@ -358,11 +358,12 @@ impl Writer {
             }
         };
         drop(stdin);
-        if let Some(exit) = exit {
-            teller.tell(News::Exited(exit));
-        }
         // What left its group is found by the mark in its environment.
-        if process::strays(&owner) > 0 {
+        let strays = process::strays(&owner);
+        if let Some(exit) = exit {
+            teller.tell(News::Exited(exit, exit.stopped + strays));
+        }
+        if strays > 0 {
             process::end_owned(&owner, GRACE);
         }
     }

@@ -11,6 +11,7 @@ mod list;
 mod load;
 mod lock;
 mod log;
+mod own;
 mod piece;
 mod record;
 mod repair;

@@ -13,6 +13,8 @@ use crate::text::{expand_tabs, wrap_hard};
 pub const MARGIN: usize = 8;
 /// Longest lines whose words are compared, in bytes.
 const MAX_COMPARED: usize = 2_000;
+/// Pairs of lines of one diff that are compared.
+const MAX_PAIRS: usize = 500;
 
 /// A diff, line by line.
 #[derive(Clone, Debug)]
@@ -121,16 +123,9 @@ fn unified(body: &str) -> Option<Vec<Line>> {
                 name
             }));
             hunks_of_file = 0;
-        } else if [
-            "Binary files ",
-            "old mode ",
-            "new mode ",
-            "rename ",
-            "deleted file ",
-            "new file ",
-        ]
-        .iter()
-        .any(|start| line.starts_with(start))
+        } else if !["diff --git ", "index "]
+            .iter()
+            .any(|start| line.starts_with(start))
         {
             lines.push(Line::Plain(line.to_owned()));
         }
@@ -188,13 +183,15 @@ fn emphasise(lines: &[Line], rich: &mut [Rich]) {
         _ => ' ',
     };
     let mut at = 0;
+    let mut left = MAX_PAIRS;
     while at < lines.len() {
         let removed = (at..lines.len()).take_while(|at| sign(*at) == '-').count();
         let added_from = at + removed;
         let added = (added_from..lines.len())
             .take_while(|at| sign(*at) == '+')
             .count();
-        if removed > 0 && removed == added {
+        if removed == added && removed <= left {
+            left -= removed;
             for pair in 0..removed {
                 mark_words(rich, at + pair, added_from + pair);
             }

@@ -1,6 +1,41 @@
-//! Extensions: the examples, and what e does with them.
+//! Extensions: the examples, and what e does with programs that add to it.
 
+mod asks;
 mod bridge;
+mod commands;
+mod discovery;
+mod events;
 mod examples;
+mod flags;
 mod guide;
+mod hooks;
 mod installed;
+mod session;
+mod startup;
+mod tools;
+
+use serde_json::{Value, json};
+
+use crate::support::{Actor, Place};
+
+/// How much longer things may take than what is promised: machines that run tests are busy.
+const SLOW: u128 = 5;
+
+/// An extension that has this hook.
+fn hooked(place: &Place, file: &str, hook: &str) -> Actor {
+    Actor::new(place, file, json!({"name": file, "hooks": [hook]}))
+}
+
+/// An extension with one tool, which may be called with anything.
+fn tooled(place: &Place, file: &str, tool: &str) -> Actor {
+    Actor::new(
+        place,
+        file,
+        json!({"name": file, "tools": [{"name": tool}]}),
+    )
+}
+
+/// The content of the one message in `value` that a tool result has.
+fn content(value: &Value) -> &str {
+    value["content"].as_str().expect("a content")
+}

@@ -1,5 +1,6 @@
 //! What every black-box test uses: a sealed place to run e in, and a provider that is scripted.
 
+pub mod extension;
 pub mod place;
 pub mod program;
 pub mod provider;
@@ -11,6 +12,7 @@ pub mod screen;
 pub mod strict;
 pub mod wait;
 
+pub use extension::{Actor, Played};
 pub use place::{Place, Run, Running};
 pub use program::has;
 pub use provider::{Cut, Provider, Step, answer, call, call_raw, fails, say};

@@ -207,17 +207,22 @@ fn commands_take_no_more_than_they_say() {
 }
 
 #[test]
-fn without_p_there_is_no_run() {
-    for line in [
-        "",
-        "hello",
-        "hello world",
-        "-- trust",
-        "-- trsut",
-        "trsut the process",
-        "--model x",
+fn without_p_a_message_is_the_first_prompt_of_the_terminal_app() {
+    for (line, prompt) in [
+        ("", None),
+        ("hello", Some("hello")),
+        ("hello world", Some("hello world")),
+        ("-- trust", Some("trust")),
+        ("-- trsut", Some("trsut")),
+        ("trsut the process", Some("trsut the process")),
+        ("--model x", None),
     ] {
-        assert!(refused(line).contains("e -p"), "{line}");
+        match parse(&args(line)) {
+            Ok(Invocation::Tui { options, .. }) => {
+                assert_eq!(options.prompt.as_deref(), prompt, "{line}");
+            }
+            other => panic!("{line}: {other:?}"),
+        }
     }
     for (line, fragment) in [
         ("trsut", "did you mean `e trust`?"),

@@ -7,11 +7,9 @@ use serde_json::{Value, json};
 use super::{App, Effect};
 use crate::agent::{Input, RequestId};
 use crate::extension::request::{Request, Session as SessionRequest, Tone, Ui};
-use crate::extension::ui::Format as ExtensionFormat;
 use crate::extension::{AskId, Asked, ExtensionId, Failure};
 use crate::tui::key::KeyPress;
 use crate::tui::style::Row;
-use crate::tui::transcript::Format;
 
 impl App {
     /// An extension wants something.
@@ -27,7 +25,7 @@ impl App {
                 done
             }
             Request::Ui(Ui::Show(show)) => {
-                self.show(&show.title, &show.body, show.format);
+                self.transcript.push_show(&show);
                 done
             }
             Request::Ui(Ui::Compose(text)) => {
@@ -43,16 +41,6 @@ impl App {
             Request::Ui(_) | Request::Session(_) => Err("no ui".into()),
         };
         vec![Effect::Send(Input::Reply(asked.ask, result))]
-    }
-
-    pub(super) fn show(&mut self, title: &str, body: &str, format: ExtensionFormat) {
-        let title = Some(title).filter(|title| !title.is_empty());
-        let format = match format {
-            ExtensionFormat::Text => Format::Text,
-            ExtensionFormat::Markdown => Format::Markdown,
-            ExtensionFormat::Diff => Format::Diff,
-        };
-        self.transcript.push_show(title, body, format);
     }
 
     fn extension_selects(

@@ -313,9 +313,9 @@ fn preview(output: &Tail, view: View, most: usize, rows: &mut Vec<Row>) {
 fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     let room = room(view);
     let detail_rail = Style::colored(Token::ToolDetailRail);
-    let text = match (details.get(call.key), call.state) {
-        (Some(text), _) => text,
-        (None, State::Running) => call.output.text(),
+    let (text, is_display) = match (details.get(call.key), call.state) {
+        (Some(detail), _) => (&*detail.text, detail.is_display),
+        (None, State::Running) => (call.output.text(), false),
         (None, State::Ended(_)) => {
             let note = clipped("the result is not kept any more", dim(), room);
             return rows.push(prefixed("│ ", detail_rail, note));
@@ -325,7 +325,8 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     if text.is_empty() {
         return;
     }
-    let lines = diff::lines(text).map(|lines| match lines.as_slice() {
+    let lines = is_display.then(|| diff::lines(text)).flatten();
+    let lines = lines.map(|lines| match lines.as_slice() {
         // The label names the file already.
         [first, rest @ ..] if first.text() == call.label.target => rest.to_vec(),
         _ => lines,

@@ -13,7 +13,7 @@ mod options;
 mod restore;
 mod window;
 
-pub use entry::Format;
+pub use entry::body_rows;
 pub use options::{Depth, Options, View};
 pub use window::Place;
 
@@ -24,9 +24,9 @@ use details::{CallKey, Details};
 use entry::{Entry, Kind, Shell, State};
 
 use super::figures::{self, Tokens};
-use super::markdown::Streamed;
 use super::style::Row;
 use crate::agent::TurnResult;
+use crate::extension::ui::{Format, Show};
 use crate::text::{expand_tabs, one_line, sanitize};
 
 /// The entries of a session on this terminal.
@@ -65,14 +65,14 @@ impl Transcript {
     /// An empty one.
     pub fn new(options: Options) -> Self {
         Self {
-            options,
+            options: options.cleaned(),
             ..Self::default()
         }
     }
 
     /// Uses other settings from now on. What was handed out stays as it is.
     pub fn set_options(&mut self, options: Options) {
-        self.options = options;
+        self.options = options.cleaned();
         self.cache.clear();
     }
 
@@ -114,17 +114,13 @@ impl Transcript {
         self.push(Kind::System(clean(text.trim()).into()));
     }
 
-    /// A block that an extension shows. It needs a title or a body.
-    pub fn push_show(&mut self, title: Option<&str>, body: &str, format: Format) {
-        let title = one_line(title.unwrap_or_default(), None);
-        let body = clean(body);
-        if !title.is_empty() || !body.trim().is_empty() {
-            self.push(Kind::Show {
-                title: title.into(),
-                body: body.into(),
-                format,
-            });
-        }
+    /// A block that an extension shows.
+    pub fn push_show(&mut self, show: &Show) {
+        self.push(Kind::Show {
+            title: one_line(&show.title, None).into(),
+            body: clean(&show.body).into(),
+            format: show.format,
+        });
     }
 
     /// A command of the person begins to run.
@@ -160,6 +156,7 @@ impl Transcript {
 
     /// Ends a turn with the row that sums it up, and why it failed.
     pub fn end_turn(&mut self, result: &TurnResult, elapsed: Duration) {
+        self.settle_calls(group::State::Unreported);
         self.close_all();
         if result.aborted {
             let why = result.error.as_deref().unwrap_or("interrupted");
@@ -320,19 +317,6 @@ impl Transcript {
     fn next_call(&mut self) -> CallKey {
         self.calls += 1;
         CallKey(self.calls)
-    }
-
-    fn open_reply(&mut self) -> &mut Streamed {
-        let index = *self.reply.get_or_insert_with(|| {
-            self.replies = self.replies.wrapping_add(1);
-            let (state, kind) = (State::Open, Kind::Reply(Box::default()));
-            self.entries.push(Entry { state, kind });
-            self.entries.len() - 1
-        });
-        match &mut self.entries[index].kind {
-            Kind::Reply(reply) => reply,
-            kind => unreachable!("an open reply is one: {kind:?}"),
-        }
     }
 }
 

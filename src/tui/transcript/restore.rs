@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Transcript;
+use super::details::Detail;
 use super::group::State;
+use super::{Transcript, clean};
 use crate::chat::Message;
 use crate::tools::Label;
 
@@ -37,7 +38,8 @@ impl Transcript {
                     content,
                     tool_calls,
                 } => {
-                    self.settle_unreported();
+                    // Calls of earlier batches that have no result will get none.
+                    self.settle_calls(State::Unreported);
                     if !content.trim().is_empty() {
                         self.say(content);
                     }
@@ -66,19 +68,17 @@ impl Transcript {
                     let call = ids.iter().position(|(id, _)| id == call_id);
                     if let Some(at) = call {
                         let (_, id) = ids.remove(at);
-                        self.end_call(id, *outcome, summary, content);
+                        let detail = Detail {
+                            text: clean(content).into(),
+                            is_display: false,
+                        };
+                        self.end_call(id, *outcome, summary, detail);
                     }
                 }
                 Message::User { .. } | Message::Reasoning { .. } | Message::System { .. } => {}
             }
         }
+        self.settle_calls(State::Unreported);
         self.close_all();
-    }
-
-    /// Calls of earlier batches that have no result will get none.
-    fn settle_unreported(&mut self) {
-        if let Some(group) = self.group() {
-            group.settle(State::Unreported);
-        }
     }
 }

@@ -24,7 +24,9 @@ pub struct Place {
 
 /// Rows of settled entries that were shown last.
 #[derive(Debug, Default)]
-pub(super) struct Cache(RefCell<HashMap<usize, (View, Arc<Vec<Row>>)>>);
+pub(super) struct Cache(RefCell<HashMap<usize, (View, Rows)>>);
+
+type Rows = Arc<Vec<Row>>;
 
 impl Cache {
     /// Forgets all.
@@ -128,10 +130,10 @@ impl Transcript {
         place.min(bottom)
     }
 
-    fn laid_out(&self, index: usize, view: View) -> Arc<Vec<Row>> {
-        let first_open = [self.reply, self.thinking, self.group, self.shell];
-        let moves = first_open.into_iter().flatten().any(|open| open <= index);
-        if moves || index >= self.held_from() {
+    fn laid_out(&self, index: usize, view: View) -> Rows {
+        let open = [self.reply, self.thinking, self.group, self.shell];
+        let moves = open.into_iter().flatten().any(|open| open <= index);
+        if moves {
             return Arc::new(self.spaced(index, view));
         }
         let mut cache = self.cache.0.borrow_mut();
@@ -144,13 +146,5 @@ impl Transcript {
         let rows = Arc::new(self.spaced(index, view));
         cache.insert(index, (view, rows.clone()));
         rows
-    }
-
-    /// Entries from here on may still be replaced or moved.
-    fn held_from(&self) -> usize {
-        match self.holds_replies {
-            true => self.given,
-            false => usize::MAX,
-        }
     }
 }

@@ -228,6 +228,17 @@ impl Login {
         framed(header, body, hint, columns)
     }
 
+    /// Where the caret stands while a key is typed: row and column of [`Login::rows`].
+    pub fn caret(&self, columns: usize) -> Option<(usize, usize)> {
+        let rows = match self.step {
+            Step::Key { .. } => self.rows(columns),
+            _ => return None,
+        };
+        // Above the closing divider and the hint.
+        let row = rows.len().checked_sub(3)?;
+        Some((row, rows[row].width().saturating_sub(1)))
+    }
+
     fn offered(&self, means: Means) -> impl Iterator<Item = usize> + '_ {
         let offers = move |provider: &Provider| match means {
             Means::Account => provider.account,
@@ -292,6 +303,7 @@ mod tests {
         assert!(login.takes_key() && login.enter().is_none());
         login.type_text(" sk-\x1b[31mé\n");
         assert_eq!(body(&login), ["┃ •••• "]);
+        assert_eq!(login.caret(40), Some((3, 6)));
         login.backspace();
         assert_eq!(
             login.enter(),

@@ -1,7 +1,7 @@
 //! The picker: a list that typing narrows, with tabs.
 
 use super::surface::{self, dim};
-use crate::text::{Filter, clip_columns, fuzzy, width};
+use crate::text::{Filter, Match, Query, clip_columns, one_line, width};
 use crate::tui::rich::Rich;
 use crate::tui::style::{Row, Style, Token};
 
@@ -10,7 +10,7 @@ const COLUMN_GAP: usize = 3;
 /// A match in a description comes after every match in a label.
 const DESCRIPTION: u32 = 1 << 20;
 
-/// One entry. Its texts are clean and of one line.
+/// One entry. Its texts are only shown: what it stands for is known to whoever made it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// What is chosen.
@@ -57,7 +57,7 @@ impl Picker {
     pub fn new(title: impl Into<String>, items: Vec<Item>, height: usize) -> Self {
         let mut picker = Self {
             title: title.into(),
-            items,
+            items: cleaned(items),
             height: height.max(1),
             ..Self::default()
         };
@@ -82,7 +82,7 @@ impl Picker {
     /// Other entries; the selection stays with its label where it can.
     pub fn set_items(&mut self, items: Vec<Item>) {
         let label = self.chosen().map(|index| self.items[index].label.clone());
-        self.items = items;
+        self.items = cleaned(items);
         self.filter.forget();
         self.refresh();
         let same = |index: &usize| Some(&self.items[*index].label) == label.as_ref();
@@ -199,7 +199,8 @@ impl Picker {
             };
             rich.push(tick, style.clone());
         }
-        let label_hits = fuzzy(&self.query, &item.label);
+        let query = Query::new(&self.query);
+        let label_hits = query.find(&item.label);
         let label = if columns > labels {
             clip_columns(&item.label, labels)
         } else {
@@ -211,7 +212,7 @@ impl Picker {
             rich.push(&" ".repeat(gap), style.clone());
             let hits = match label_hits {
                 Some(_) => None,
-                None => fuzzy(&self.query, &item.description),
+                None => query.find(&item.description),
             };
             push_matched(&mut rich, &item.description, hits.as_ref(), &style);
         }
@@ -225,11 +226,11 @@ impl Picker {
     }
 
     fn refresh(&mut self) {
-        let (query, items) = (&self.query, &self.items);
-        self.filter.apply(query, items.len(), |index| {
+        let (query, items) = (Query::new(&self.query), &self.items);
+        self.filter.apply(&self.query, items.len(), |index| {
             let item = &items[index];
-            let by_label = fuzzy(query, &item.label).map(|found| found.score);
-            by_label.or_else(|| Some(DESCRIPTION + fuzzy(query, &item.description)?.score))
+            let by_text = || Some(DESCRIPTION.saturating_add(query.score(&item.description)?));
+            query.score(&item.label).or_else(by_text)
         });
         let open = self
             .tabs
@@ -248,8 +249,18 @@ impl Picker {
     }
 }
 
+/// Entries whose texts are fit to be shown: names of files and sessions may hold anything.
+fn cleaned(mut items: Vec<Item>) -> Vec<Item> {
+    for item in &mut items {
+        for text in [&mut item.label, &mut item.description, &mut item.group] {
+            *text = one_line(text, None);
+        }
+    }
+    items
+}
+
 /// Text whose matched characters are bold.
-fn push_matched(rich: &mut Rich, text: &str, found: Option<&crate::text::Match>, style: &Style) {
+fn push_matched(rich: &mut Rich, text: &str, found: Option<&Match>, style: &Style) {
     let positions = found.map_or(&[][..], |found| &found.positions);
     let mut positions = positions.iter().peekable();
     for (at, c) in text.char_indices() {
@@ -278,7 +289,7 @@ mod tests {
         };
         let items = vec![
             item("compact [focus]", "summarise older messages", "Session"),
-            item("copy", "copy the last reply", "General"),
+            item("copy", "copy the\x1b[1m last\nreply", "General"),
             item("deploy <env>", "ship the branch", "Extension"),
             item("effort [level]", "show or set effort", "Model"),
         ];

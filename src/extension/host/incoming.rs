@@ -1,0 +1,220 @@
+//! What comes from the threads of the extensions, and where it belongs.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::ending::exit_text;
+use super::{Asked, Failure, Host, HostEvent, Open};
+use crate::extension::child::{Exited, MAX_OPEN, Pending, Purpose, State};
+use crate::extension::process::{FromChild, News};
+use crate::extension::wire::{self, Message};
+use crate::extension::{AskId, ExtensionId, fields, manifest, request};
+
+/// How long the output of a process is read after its end.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Longest notice of an extension, in bytes.
+const NOTICE: usize = 4096;
+
+impl Host {
+    /// Takes what a thread of an extension read.
+    pub fn on_news(&mut self, from: FromChild, now: Instant) {
+        let FromChild { child: id, news } = from;
+        let Some(child) = self.children.get_mut(id.0) else {
+            return;
+        };
+        match news {
+            News::Messages(messages) => {
+                for message in messages {
+                    self.on_message(id, message, now);
+                }
+                if let Some(link) = self.children[id.0].link() {
+                    link.give_credit();
+                }
+            }
+            News::Diagnostics(lines, lost) => {
+                if let Some(link) = child.link() {
+                    link.give_stderr_credit();
+                }
+                let more = (lost > 0).then(|| format!("… and {lost} more lines"));
+                let file = child.file.clone();
+                for line in lines.into_iter().chain(more) {
+                    let line = fields::line(&line, usize::MAX);
+                    let text = format!("extension {file}: {line}");
+                    self.chat(HostEvent::Diagnostic(text));
+                }
+            }
+            News::Closed(Some(why)) => self.retire(id, &format!("was stopped: {why}"), now),
+            News::Closed(None) => {
+                let how = child.exited.take();
+                self.retire(id, how.as_ref().map_or("exited", |exited| &exited.how), now);
+            }
+            News::Deaf => {
+                // It may have exited, and what it wrote last is on its way.
+                let by = now + LAST_WORDS;
+                let how = "closed its standard input and was stopped".to_owned();
+                child.exited.get_or_insert(Exited { how, by });
+            }
+            News::Exited(exit, _) => {
+                let (how, by) = (exit_text(exit), now + LAST_WORDS);
+                if child.state != State::Gone {
+                    child.exited = Some(Exited { how, by });
+                }
+            }
+        }
+    }
+
+    fn on_message(&mut self, id: ExtensionId, message: Message, now: Instant) {
+        let child = &mut self.children[id.0];
+        if child.state == State::Gone {
+            return;
+        }
+        match message {
+            Message::Response {
+                id: request,
+                result,
+            } => self.on_response(id, request, result, now),
+            Message::Update {
+                id: call,
+                stream,
+                chunk,
+            } => {
+                if let Some(Pending {
+                    purpose: Purpose::Tool(ticket),
+                    ..
+                }) = child.pending(call)
+                {
+                    self.out.push_back(HostEvent::Update(ticket, stream, chunk));
+                }
+            }
+            Message::Notify(text) => {
+                let text = fields::block(&text, NOTICE).trim_end().to_owned();
+                let extension = child.name().to_owned();
+                if !text.is_empty() {
+                    self.chat(HostEvent::Said { extension, text });
+                }
+            }
+            Message::Request {
+                id: request,
+                method,
+                params,
+            } => match child.state {
+                State::Starting if child.early.len() < MAX_OPEN => {
+                    child.early.push((request, method, params));
+                }
+                _ => self.on_request(id, request, method, params, now),
+            },
+            Message::NotUtf8 => {
+                let text = format!(
+                    "extension {}: a line that is not UTF-8 was skipped",
+                    child.file
+                );
+                self.chat(HostEvent::Notice(text));
+            }
+            Message::Noise => {}
+        }
+    }
+
+    fn on_response(
+        &mut self,
+        id: ExtensionId,
+        request: u64,
+        result: Result<Value, String>,
+        now: Instant,
+    ) {
+        let child = &mut self.children[id.0];
+        // Late, doubled and invented answers end here.
+        let Some(pending) = child.settle(request) else {
+            return;
+        };
+        match pending.purpose {
+            Purpose::Initialize => self.initialized(id, result, now),
+            Purpose::Hook(ticket) => {
+                self.hook_answered(id, ticket, result, now);
+                self.ask_next(id.0, now);
+            }
+            Purpose::Tool(ticket) | Purpose::Call(ticket) => {
+                let result = result.map_err(|error| Failure::Error(fields::block(&error, NOTICE)));
+                self.out.push_back(HostEvent::Answered(ticket, result));
+            }
+        }
+    }
+
+    fn initialized(&mut self, id: ExtensionId, result: Result<Value, String>, now: Instant) {
+        let parsed = result
+            .map_err(|error| format!("it refused to start: {}", fields::line(&error, 200)))
+            .and_then(|manifest| manifest::parse(&manifest));
+        let child = &mut self.children[id.0];
+        match parsed {
+            Ok((manifest, problems)) => {
+                child.manifest = Some(manifest);
+                child.state = State::Running;
+                let early = std::mem::take(&mut child.early);
+                let file = child.file.clone();
+                for problem in problems {
+                    self.notice(format!("extension {file}: {problem}"));
+                }
+                for (request, method, params) in early {
+                    self.on_request(id, request, method, params, now);
+                }
+            }
+            Err(problem) => self.skip(id, &problem),
+        }
+    }
+
+    fn on_request(
+        &mut self,
+        from: ExtensionId,
+        id: Box<RawValue>,
+        method: String,
+        params: Value,
+        now: Instant,
+    ) {
+        let child = &mut self.children[from.0];
+        let served = match method.split_once('.') {
+            Some(("ui", _)) => self.serves.ui,
+            Some(("session", _)) => self.serves.session,
+            _ => true,
+        };
+        let request = match () {
+            () if child.open + child.early.len() >= MAX_OPEN => Err(format!(
+                "{MAX_OPEN} of your requests are unanswered; wait for an answer"
+            )),
+            () if !served => Err("no ui".into()),
+            () => request::parse(&method, &params),
+        };
+        match request {
+            Err(error) => {
+                if !child.post(&wire::response(&id, &Err(error)), now) {
+                    self.give_up(from, now);
+                }
+            }
+            Ok(request) => {
+                let is_question = request.is_question();
+                child.open += 1;
+                if is_question {
+                    child.question_opened(now);
+                }
+                let extension = child.name().to_owned();
+                self.last_ask += 1;
+                let ask = AskId(self.last_ask);
+                let open = Open {
+                    from,
+                    id,
+                    is_question,
+                };
+                self.open.insert(ask, open);
+                self.out.push_back(HostEvent::Asked(Asked {
+                    ask,
+                    from,
+                    extension,
+                    method,
+                    params,
+                    request,
+                }));
+            }
+        }
+    }
+}
