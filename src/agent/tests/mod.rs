@@ -12,7 +12,8 @@ use super::action::{Action, Now, SessionEvent, Topic};
 use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent, TurnResult};
 use super::open::{Past, SessionSpec};
 use super::session::Session;
-use crate::chat::{Message, Outcome, Pricing, ToolCall, ToolResult, Usage};
+use super::shell::shell_parts;
+use crate::chat::{self, Message, Outcome, Pricing, ToolCall, ToolResult, Usage};
 use crate::provider::{Cause, Failure, Finish, Model, Stage, StreamEvent};
 
 const TURN: RequestId = RequestId(1);
@@ -105,6 +106,7 @@ impl Table {
             Action::Answer(RequestId(id), Answer::Done | Answer::Stopped(_)) => {
                 format!("answer {id}")
             }
+            Action::Answer(_, Answer::Shell(result)) => format!("shell {}", result.content),
             Action::Answer(RequestId(id), _) => format!("refuse {id}"),
             Action::Prepare(job, _) => {
                 self.job = job;
@@ -131,6 +133,7 @@ impl Table {
                 format!("command {name} {args}")
             }
             Action::Forget(_) => "forget".into(),
+            Action::RunShell(id, command) => format!("shell {id} {command}"),
             Action::CallExtension { id, .. } => format!("call {id}"),
             Action::Tell(event, extra) => format!("tell {} {extra}", event.name()),
             Action::Reply(_, result) => format!("reply {result:?}"),

@@ -12,7 +12,7 @@ use crate::tui::rich::clipped;
 use crate::tui::style::Row;
 use crate::tui::transcript::View;
 use crate::tui::view::activity::{self, Activity};
-use crate::tui::view::surface::dim;
+use crate::tui::view::surface::{dim, divider};
 use crate::tui::view::{queue, status};
 
 /// Columns of a path in the status row.
@@ -25,13 +25,22 @@ struct Below {
 }
 
 impl App {
-    /// What the main screen shall show. Rows that have settled are in one frame only.
-    pub fn inline_frame(&mut self, size: Size, now: Instant, late: bool) -> InlineFrame {
+    /// What the main screen shall show. Rows that have settled are in one frame only, and again when
+    /// they are still on the screen, as `on_screen` of them are, and the width is another one.
+    pub fn inline_frame(
+        &mut self,
+        size: Size,
+        on_screen: usize,
+        now: Instant,
+        late: bool,
+    ) -> InlineFrame {
         let columns = usize::from(size.columns);
         let height = usize::from(size.rows);
         let below = self.below(columns, height, now, late);
+        let replace = self.transcript.take_back(on_screen, columns);
         let settled = self.transcript.settled_rows(columns);
         let room = height.saturating_sub(below.rows.len());
+        self.scroll.drawn_at_end(View::chat(columns), room);
         let mut live = self.transcript.live_rows(columns, room);
         let above = live.len();
         let caret = below.caret.map(|caret| Caret {
@@ -40,7 +49,7 @@ impl App {
         });
         live.extend(below.rows);
         InlineFrame {
-            replace: 0,
+            replace,
             settled,
             live,
             caret,
@@ -61,8 +70,7 @@ impl App {
         let cut = caret.map_or(most, |caret| most.min(caret.row));
         let room = height.saturating_sub(rows.len());
         let view = View::chat(columns);
-        let from = self.transcript.bottom(room, view);
-        let mut all = self.transcript.window(from, room, view);
+        let mut all = self.scroll.rows(&self.transcript, view, room);
         all.resize(room, Row::default());
         all.extend(rows.into_iter().skip(cut).take(height));
         let caret = caret.map(|caret| Caret {
@@ -88,17 +96,12 @@ impl App {
             }
         }
         rows.extend(self.widgets(columns));
-        let held = self.turn().map_or(0, |turn| turn.held.len());
-        match held {
-            0 => rows.push(Row::default()),
-            waiting => rows.extend(queue::rows(
-                queue::Queue {
-                    waiting,
-                    steering: waiting,
-                    editing: None,
-                },
-                columns,
-            )),
+        match self.queue.band() {
+            band if band.waiting == 0 => rows.push(Row::default()),
+            band => {
+                rows.push(divider(columns));
+                rows.extend(queue::rows(band, columns));
+            }
         }
         let mut view = self.composer.view(columns, (height / 2 + 1).max(3));
         if let Some(text) = self.field_placeholder() {
@@ -186,7 +189,7 @@ impl App {
         })
     }
 
-    fn status(&self, columns: usize, now: Instant) -> Row {
+    pub(super) fn status(&self, columns: usize, now: Instant) -> Row {
         let left: Vec<String> = self
             .layout
             .status_left
@@ -198,6 +201,7 @@ impl App {
         let right = match armed {
             true => "ctrl+c again to quit".to_owned(),
             false if hidden.is_some() => hidden.unwrap_or_default(),
+            false if !self.scroll.follows() => self.scroll_hint(),
             false => {
                 let parts = self.layout.status_right.iter();
                 let parts =
@@ -209,6 +213,11 @@ impl App {
             }
         };
         status::row(&left, &right, columns)
+    }
+
+    fn scroll_hint(&self) -> String {
+        let hint = self.settings.scroll_hint.as_deref();
+        one_line(hint.unwrap_or("reading back · end to follow"), None)
     }
 
     fn status_token(&self, token: &str) -> String {
