@@ -65,6 +65,9 @@ impl Session {
     fn send(&mut self, message: Held, run: bool, fx: &mut Effects<'_>) -> Result<(), String> {
         match &self.turn {
             Some(turn) if turn.is_stopping() => Err("the turn is being stopped".into()),
+            Some(turn) if turn.is_compaction() => {
+                Err("the conversation is being compacted - try again after it".into())
+            }
             Some(_) if !run => Err("a turn is running; use `run` or `when`".into()),
             Some(_) => {
                 self.conversation.held.push_back(message);
@@ -72,6 +75,9 @@ impl Session {
             }
             None if run => {
                 let Held { content, internal } = message;
+                if !internal {
+                    fx.push(Action::Emit(None, TurnEvent::Steered(content.clone())));
+                }
                 let prompt = Prompt {
                     text: content,
                     images: Vec::new(),
