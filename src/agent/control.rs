@@ -75,6 +75,9 @@ impl Session {
     fn send(&mut self, message: Held, run: bool, fx: &mut Effects<'_>) -> Result<(), String> {
         match &self.turn {
             Some(turn) if turn.is_stopping() => return Err("the turn is being stopped".into()),
+            Some(turn) if turn.is_compaction() => {
+                return Err("the conversation is being compacted - try again after it".into());
+            }
             Some(turn) if turn.has_begun() && !run => {
                 return Err("a turn is running; use `run` or `when`".into());
             }
@@ -83,6 +86,10 @@ impl Session {
             }
             None if run && self.shell.is_some() => return Err(RUNS.into()),
             None if run => {
+                if !message.internal {
+                    let text = message.content.clone();
+                    fx.push(Action::Emit(None, TurnEvent::Steered(text)));
+                }
                 let (prompt, limits) = (Prompt::from(message), Limits::default());
                 self.start(RequestId::NOBODY, prompt, limits, fx);
             }

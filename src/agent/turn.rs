@@ -243,6 +243,12 @@ impl Turn {
         self.stop.is_some() || matches!(self.phase, Phase::Finishing { .. })
     }
 
+    /// Whether it does nothing but put a summary in the place of older messages.
+    pub fn is_compaction(&self) -> bool {
+        let compacts = self.compaction.is_some() || matches!(self.phase, Phase::Rewriting(_));
+        compacts && !self.announced
+    }
+
     /// Tells the frontend, and takes the event into the result.
     pub(super) fn emit(&mut self, event: TurnEvent, fx: &mut Effects<'_>) {
         self.report.observe(&event);

@@ -1,6 +1,7 @@
 //! Turns as tables: an event goes in, a list of actions comes out. No thread, no file, no clock.
 
 mod compaction;
+mod control;
 mod hooks;
 mod stops;
 mod turns;

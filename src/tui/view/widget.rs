@@ -46,7 +46,7 @@ mod tests {
             styled(&[rich(&row).clip(20)]),
             ["a ⟨warning|b⟩ c⟨dim dim| d⟩"]
         );
-        assert_eq!(styled(&[rich(&row).clip(4)]), ["a ⟨warning|b⟩…"]);
+        assert_eq!(styled(&[rich(&row).clip(4)]), ["a ⟨warning|b…⟩"]);
         assert!(rich(&Vec::new()).is_empty());
     }
 }

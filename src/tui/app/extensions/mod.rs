@@ -195,6 +195,10 @@ impl App {
         if self.surface.is_some() {
             return None;
         }
+        if self.extensions.questions.is_open() {
+            // Who answers is not writing.
+            self.typed_at = None;
+        }
         self.question_key(press, now)
             .or_else(|| self.panel_key(press))
             .or_else(|| self.completion_key(press, now))
