@@ -1,0 +1,1 @@
+//! However e ends, the terminal is what it was.
