@@ -40,6 +40,8 @@ pub enum Action {
     Identify(Job, Vec<PathBuf>),
     /// Run a tool.
     RunTool(u64, ToolCall),
+    /// Run a command of the person's under the number of a call.
+    RunShell(u64, String),
     /// Run a tool of an extension, with these parsed arguments.
     CallExtension {
         /// The call.
@@ -109,6 +111,10 @@ pub enum SessionEvent {
     Prompt(RequestId, Prompt, Limits),
     /// A frontend has something to add.
     Steer(RequestId, String),
+    /// A frontend changes a message that it had to add, or takes it back.
+    Amend(RequestId, RequestId, Option<String>),
+    /// A frontend wants a command run.
+    Shell(RequestId, String),
     /// A frontend wants the older messages summarised.
     Compact(RequestId, Option<String>),
     /// A frontend wants another model or effort, maybe even while a turn runs.

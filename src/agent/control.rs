@@ -6,6 +6,7 @@ use super::action::Action;
 use super::conversation::{Effects, Held};
 use super::event::{Limits, Prompt, RequestId, Source, TurnEvent};
 use super::session::Session;
+use super::shell::RUNS;
 use super::turn::Stop;
 use crate::chat::Message;
 use crate::extension::AskId;
@@ -27,7 +28,13 @@ impl Session {
                         self.conversation.next_turn.push(content);
                         Ok(())
                     }
-                    false => self.send(Held { content, internal }, run, fx),
+                    false => {
+                        let held = Held {
+                            internal,
+                            ..Held::said(content)
+                        };
+                        self.send(held, run, fx)
+                    }
                 };
                 sent.map(|()| json!({}))
             }
@@ -49,6 +56,9 @@ impl Session {
             }
             request::Session::Compact { focus } => {
                 match &self.turn {
+                    _ if self.shell.is_some() => {
+                        return fx.push(Action::Reply(ask, Err(RUNS.into())));
+                    }
                     Some(_) => self.conversation.compact_asked = Some(focus),
                     None => self.start_compaction(RequestId::NOBODY, focus, fx),
                 }
@@ -70,8 +80,11 @@ impl Session {
                 self.conversation.held.push_back(message);
                 Ok(())
             }
+            None if run && self.shell.is_some() => Err(RUNS.into()),
             None if run => {
-                let Held { content, internal } = message;
+                let Held {
+                    content, internal, ..
+                } = message;
                 let prompt = Prompt {
                     text: content,
                     images: Vec::new(),
@@ -84,7 +97,9 @@ impl Session {
                 Ok(())
             }
             None => {
-                let Held { content, internal } = message;
+                let Held {
+                    content, internal, ..
+                } = message;
                 if !internal {
                     fx.push(Action::Emit(None, TurnEvent::Steered(content.clone())));
                 }

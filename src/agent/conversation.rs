@@ -57,6 +57,8 @@ pub struct Held {
     pub content: String,
     /// Whether only the model sees it.
     pub internal: bool,
+    /// The request that brought it, by which it can be amended.
+    pub from: Option<RequestId>,
 }
 
 impl Held {
@@ -65,6 +67,7 @@ impl Held {
         Self {
             content: content.into(),
             internal: false,
+            from: None,
         }
     }
 }
@@ -136,6 +139,22 @@ impl Conversation {
     /// The answer to an interrupt once nothing is left to be interrupted.
     pub fn stopped(&self) -> Answer {
         Answer::Stopped(self.spec.runtime.processes.running())
+    }
+
+    /// Changes a held message, or takes it back.
+    pub fn amend(&mut self, message: RequestId, text: Option<String>) -> Answer {
+        let held = self.held.iter().position(|held| held.from == Some(message));
+        match (held, text) {
+            (None, _) => Answer::Refused("that message has been taken already".into()),
+            (Some(at), Some(text)) => {
+                self.held[at].content = text;
+                Answer::Done
+            }
+            (Some(at), None) => {
+                self.held.remove(at);
+                Answer::Done
+            }
+        }
     }
 
     /// Whether any extension has this hook.

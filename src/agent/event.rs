@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{self, Deltas, Image, Message, Outcome, Usage};
+use crate::chat::{self, Deltas, Image, Message, Outcome, ToolResult, Usage};
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Verdict};
 use crate::tools::Running;
 
@@ -53,7 +53,30 @@ pub enum Input {
         /// The message.
         text: String,
     },
-    /// Stop the running turn, or do nothing when idle. Answered after the turn has ended.
+    /// Change a message that [`Input::Steer`] held, or take it back. Refused when the turn has taken
+    /// it already.
+    Amend {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// The request that held the message.
+        message: RequestId,
+        /// The new text; none takes the message back.
+        text: Option<String>,
+    },
+    /// Run a command in the shell and add what it wrote to the history. Refused while a turn or
+    /// another command runs; neither can be started meanwhile. What it writes is told by
+    /// [`TurnEvent::ToolOutput`]. Answered by [`Answer::Shell`].
+    Shell {
+        /// The session.
+        session: SessionKey,
+        /// Answered when the command has ended.
+        request: RequestId,
+        /// The command line.
+        command: String,
+    },
+    /// Stop the running turn or command, or do nothing when idle. Answered after the turn has ended.
     Interrupt {
         /// The session.
         session: SessionKey,
@@ -301,6 +324,8 @@ pub enum Answer {
     Turn(Box<TurnResult>),
     /// The request was carried out.
     Done,
+    /// A command of [`Input::Shell`] ended, well or not.
+    Shell(Box<ToolResult>),
     /// Nothing runs any more but these commands in the background.
     Stopped(Vec<Running>),
     /// What the session is.

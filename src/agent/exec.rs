@@ -151,7 +151,8 @@ impl Workers {
                 };
                 return self.spawn("identify", event, work);
             }
-            Action::RunTool(id, call) => return self.run_tool(id, call),
+            Action::RunTool(id, call) => return self.run_tool(id, Work::Call(call)),
+            Action::RunShell(id, command) => return self.run_tool(id, Work::Shell(command)),
             Action::CancelTool(id) => {
                 self.tools.remove(&id);
             }
@@ -253,18 +254,16 @@ impl Workers {
         }
     }
 
-    fn run_tool(&mut self, id: u64, call: ToolCall) -> Option<SessionEvent> {
+    fn run_tool(&mut self, id: u64, work: Work) -> Option<SessionEvent> {
         let (canceller, cancel) = cancel_pair();
         self.tools.insert(id, canceller);
         let spec = self.spec.clone();
         let (key, events) = (self.key, self.events.clone());
         let started = start("tool", move || {
-            let run = AssertUnwindSafe(|| run_tool(&spec, id, &call, &cancel, key, &events));
+            let run = AssertUnwindSafe(|| run_tool(&spec, id, &work, &cancel, key, &events));
             let result = catch_unwind(run).unwrap_or_else(|_| {
-                ToolResult::failed(format!(
-                    "the tool `{}` crashed; this is a bug in e",
-                    call.name
-                ))
+                let name = work.tool();
+                ToolResult::failed(format!("the tool `{name}` crashed; this is a bug in e"))
             });
             let _ = events.send(Event::Session(key, SessionEvent::ToolDone(id, result)));
         });
@@ -293,10 +292,27 @@ impl Drop for Workers {
     }
 }
 
+/// What runs under the number of a call.
+enum Work {
+    /// A call of the model.
+    Call(ToolCall),
+    /// A command of the person.
+    Shell(String),
+}
+
+impl Work {
+    fn tool(&self) -> &str {
+        match self {
+            Work::Call(call) => &call.name,
+            Work::Shell(_) => "bash",
+        }
+    }
+}
+
 fn run_tool(
     spec: &SessionSpec,
     id: u64,
-    call: &ToolCall,
+    work: &Work,
     cancel: &CancelToken,
     key: SessionKey,
     events: &Events,
@@ -307,12 +323,18 @@ fn run_tool(
             SessionEvent::ToolOutput(id, stream, chunk.to_string()),
         ));
     };
-    let call_ = tools::Call {
-        arguments: &call.arguments,
-        cancel,
-        output: &output,
-    };
-    tools::run(&spec.runtime, &call.name, &call_)
+    match work {
+        Work::Shell(command) => tools::run_shell(&spec.runtime, command, cancel, &output),
+        Work::Call(call) => {
+            let name = &call.name;
+            let call = tools::Call {
+                arguments: &call.arguments,
+                cancel,
+                output: &output,
+            };
+            tools::run(&spec.runtime, name, &call)
+        }
+    }
 }
 
 /// Owns the session's log: created with the first record, closed when the session goes. What

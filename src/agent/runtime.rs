@@ -261,6 +261,25 @@ impl Runtime {
             } => {
                 self.request(session, request, SessionEvent::Steer(request, text));
             }
+            Input::Amend {
+                session,
+                request,
+                message,
+                text,
+            } => {
+                self.request(
+                    session,
+                    request,
+                    SessionEvent::Amend(request, message, text),
+                );
+            }
+            Input::Shell {
+                session,
+                request,
+                command,
+            } => {
+                self.request(session, request, SessionEvent::Shell(request, command));
+            }
             Input::Interrupt { session, request } => {
                 self.request(session, request, SessionEvent::Interrupt(Some(request)));
             }

@@ -169,6 +169,8 @@ impl Turn {
         match event {
             SessionEvent::Prompt(..)
             | SessionEvent::Steer(..)
+            | SessionEvent::Amend(..)
+            | SessionEvent::Shell(..)
             | SessionEvent::Compact(..)
             | SessionEvent::Configure(..)
             | SessionEvent::Query(..)

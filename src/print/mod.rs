@@ -230,6 +230,7 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
         Answer::Refused(why) => failed_result(&why),
         // A prompt has no other answer.
         Answer::Done
+        | Answer::Shell(_)
         | Answer::Stopped(_)
         | Answer::Info(_)
         | Answer::Messages(_)

@@ -248,6 +248,7 @@ fn refusal(answer: Answer) -> Error {
         Answer::Refused(why) => Error::failed(why),
         Answer::Turn(_)
         | Answer::Done
+        | Answer::Shell(_)
         | Answer::Stopped(_)
         | Answer::Info(_)
         | Answer::Messages(_)

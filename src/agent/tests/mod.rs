@@ -131,6 +131,7 @@ impl Table {
                 format!("command {name} {args}")
             }
             Action::Forget(_) => "forget".into(),
+            Action::RunShell(id, command) => format!("shell {id} {command}"),
             Action::CallExtension { id, .. } => format!("call {id}"),
             Action::Tell(event, extra) => format!("tell {} {extra}", event.name()),
             Action::Reply(_, result) => format!("reply {result:?}"),

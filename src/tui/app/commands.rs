@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use super::{App, Effect};
 use crate::agent::{Input, Selection};
-use crate::chat::Image;
 use crate::tui::keymap::Command;
 
 /// A slash command.
@@ -59,11 +58,6 @@ impl App {
             selection,
             during_turn: true,
         })]
-    }
-
-    /// A command for the shell.
-    pub(super) fn shell(&mut self, _command: &str, _images: &[Image]) -> Vec<Effect> {
-        Vec::new()
     }
 
     /// The draft is another one: pickers that follow it do so.

@@ -36,6 +36,12 @@ impl App {
     }
 
     fn on_event(&mut self, request: Option<RequestId>, event: &TurnEvent, now: Instant) {
+        if self.shell_event(request, event) {
+            return;
+        }
+        if let TurnEvent::Steered(text) = event {
+            self.queue_taken(text);
+        }
         let Some(session) = &mut self.session else {
             return;
         };
@@ -68,26 +74,36 @@ impl App {
                 if let Some(turn) = turn {
                     let elapsed = now.saturating_duration_since(turn.started);
                     self.transcript.end_turn(&result, elapsed);
+                    self.queue_turn_over();
                 }
                 if let (Some(session), Some(log)) = (&mut self.session, result.log) {
                     session.log = Some(log);
                 }
-                Vec::new()
+                self.next_line(now)
             }
+            Answer::Shell(result) => self.shell_done(Some(&result), now),
             Answer::Refused(why) => {
+                if let Some(effects) = self.queue_refused(request, now) {
+                    return effects;
+                }
                 if let Some(session) = &mut self.session {
                     session.turn.take_if(|turn| turn.request == request);
                 }
                 self.transcript.push_error(&why);
-                Vec::new()
+                match self.session.as_ref().and_then(|session| session.shell) {
+                    Some(shell) if shell == request => self.shell_done(None, now),
+                    _ => Vec::new(),
+                }
             }
             Answer::Hooked(verdict) => self.input_hooked(request, *verdict, now),
             Answer::Called(result) => self.called(request, result, now),
-            Answer::Done
-            | Answer::Stopped(_)
-            | Answer::Info(_)
-            | Answer::Messages(_)
-            | Answer::Forked(_) => Vec::new(),
+            Answer::Done => {
+                self.queue_done(request);
+                Vec::new()
+            }
+            Answer::Stopped(_) | Answer::Info(_) | Answer::Messages(_) | Answer::Forked(_) => {
+                Vec::new()
+            }
         }
     }
 }

@@ -16,10 +16,23 @@ impl App {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
+        if let Some(effects) = self.reader_key(press, command) {
+            return effects;
+        }
         if let Some(effects) = self.surface_key(press) {
             return effects;
         }
+        if press == KeyPress::plain(Key::End) && !self.scroll.follows() {
+            self.scroll.follow();
+            return Vec::new();
+        }
+        if let Some(effects) = self.queue_key(press) {
+            return effects;
+        }
         match command {
+            Some(Command::Reader) => self.open_reader(),
+            Some(Command::PageUp) => self.read_back(-1),
+            Some(Command::PageDown) => self.read_back(1),
             Some(Command::Escape) => self.interrupt(),
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
@@ -27,6 +40,11 @@ impl App {
             Some(other) => self.on_command(other, now),
             None => self.composer_key(press, now),
         }
+    }
+
+    fn read_back(&mut self, pages: isize) -> Vec<Effect> {
+        self.scroll.page(pages, &self.transcript);
+        Vec::new()
     }
 
     fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
@@ -44,7 +62,7 @@ impl App {
 
     /// Text was pasted.
     pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
-        if self.surface.as_ref().is_some_and(Surface::takes_keys) {
+        if self.reader.is_some() || self.surface.as_ref().is_some_and(Surface::takes_keys) {
             return Vec::new();
         }
         let style = PasteStyle::default();
@@ -64,6 +82,8 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         let mut effects = self.interrupt();
+        self.reader = None;
+        self.discard_later();
         effects.extend(self.close_surfaces());
         self.composer.clear();
         self.held_prompt = None;
@@ -71,18 +91,27 @@ impl App {
         effects
     }
 
-    /// Stops the running turn.
+    /// Stops the running turn or command.
     pub(super) fn interrupt(&mut self) -> Vec<Effect> {
+        if !self.is_busy() {
+            return Vec::new();
+        }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        let Some(turn) = &mut session.turn else {
-            return Vec::new();
-        };
-        turn.stopping = true;
-        let session = session.key;
-        vec![Effect::Send(Input::Interrupt { session, request })]
+        let key = session.key;
+        if let Some(turn) = &mut session.turn {
+            let was_stopping = std::mem::replace(&mut turn.stopping, true);
+            if !was_stopping {
+                // What comes from here on is meant for afterwards.
+                self.discard_later();
+            }
+        }
+        vec![Effect::Send(Input::Interrupt {
+            session: key,
+            request,
+        })]
     }
 
     fn surface_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {

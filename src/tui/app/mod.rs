@@ -10,8 +10,12 @@ mod effect;
 mod extensions;
 mod keys;
 mod look;
+mod queue;
+mod reader;
 mod render;
+mod scroll;
 mod session;
+mod shell;
 mod submit;
 mod surface;
 mod turn;
@@ -68,6 +72,11 @@ pub struct App {
     layout: Layout,
     keymap: Keymap,
     transcript: Transcript,
+    /// Where the conversation is looked at.
+    scroll: scroll::Scroll,
+    reader: Option<reader::Reader>,
+    /// What waits for the turn, or until nothing runs.
+    queue: queue::Queue,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -101,6 +110,9 @@ impl App {
         let mut app = Self {
             transcript: Transcript::new(transcript_options(&settings)),
             keymap: Keymap::new(bindings),
+            scroll: scroll::Scroll::default(),
+            reader: None,
+            queue: queue::Queue::default(),
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,

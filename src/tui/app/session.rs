@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::queue::Queue;
 use super::{App, Done, Effect, Opened, Surface, Task, Turn};
-use crate::agent::{Choice, Input, Origin, Past, Reason, Selection, SessionKey, Toolset};
+use crate::agent::{
+    Choice, Input, Origin, Past, Reason, RequestId, Selection, SessionKey, Toolset,
+};
 use crate::config::Trust;
 use crate::config::build::VERSION;
 use crate::config::trust::{self, Decision};
@@ -34,6 +37,8 @@ pub struct Session {
     pub context_tokens: u64,
     /// The turn that runs.
     pub turn: Option<Turn>,
+    /// The command that runs.
+    pub shell: Option<RequestId>,
 }
 
 impl App {
@@ -178,6 +183,7 @@ impl App {
             log,
             context_tokens: 0,
             turn: None,
+            shell: None,
         });
         let origin = Origin {
             reason: self.opening,
@@ -195,6 +201,8 @@ impl App {
         let Some(session) = self.session.take() else {
             return Vec::new();
         };
+        self.queue = Queue::default();
+        self.scroll.follow();
         let request = self.next_request();
         vec![Effect::Send(Input::Close {
             session: session.key,

@@ -42,6 +42,7 @@ impl App {
                 .push_notice("there is no session yet: sign in with /login first");
             return Vec::new();
         }
+        self.scroll.follow();
         let draft = self.composer.take();
         let text = draft.buffer.expand();
         self.composer.remember(&text);
@@ -118,7 +119,12 @@ impl App {
         effects
     }
 
-    fn run_line(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+    pub(super) fn run_line(
+        &mut self,
+        text: String,
+        images: Vec<Image>,
+        now: Instant,
+    ) -> Vec<Effect> {
         match line(&text) {
             Line::Shell(command) => self.shell(command, &images),
             Line::Slash(name, args) => match self.command(name, args, now) {
@@ -140,13 +146,17 @@ impl App {
             return Vec::new();
         };
         let key = session.key;
-        if let Some(turn) = &mut session.turn {
+        if session.shell.is_some() || session.turn.as_ref().is_some_and(|turn| turn.stopping) {
+            self.queue.later(text, images);
+            return Vec::new();
+        }
+        if session.turn.is_some() {
             if !images.is_empty() {
                 self.transcript
                     .push_notice("images cannot join a running turn; send them after it");
                 return Vec::new();
             }
-            turn.held.push(text.clone());
+            self.queue.steer(request, text.clone());
             return vec![Effect::Send(Input::Steer {
                 session: key,
                 request,
