@@ -125,6 +125,11 @@ impl Screen {
         matches!(self.place, Place::Launch | Place::Resized(_))
     }
 
+    /// Whether nothing was painted yet, or not since somebody else had the terminal.
+    pub fn begins(&self) -> bool {
+        self.place == Place::Launch
+    }
+
     /// The answer to the question where the cursor is, from 0, and the size of the terminal now.
     /// When that has changed since the question, the answer is worth nothing and the screen still
     /// lost. An answer that nobody waits for is ignored.

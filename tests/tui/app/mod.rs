@@ -1,8 +1,10 @@
 //! The app on a real terminal: what a person sees, types, and has afterwards.
 
 mod end;
+mod resize;
 mod start;
 mod turn;
+mod typing;
 
 use crate::support::{Place, Pty};
 
