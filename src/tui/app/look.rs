@@ -14,6 +14,11 @@ use crate::tui::theme::{Background, Depth, Palette, Theme};
 impl App {
     /// The colours in force.
     pub fn palette(&self) -> Palette {
+        Palette::new(self.theme().0, Depth::detect(&self.process.env))
+    }
+
+    /// The theme in force, and what is wrong with its file.
+    pub(super) fn theme(&self) -> (Theme, Option<String>) {
         let env = &self.process.env;
         let background = self.background.or_else(|| Background::from_env(env));
         let name = self.settings.theme.as_deref().unwrap_or("auto");
@@ -24,8 +29,7 @@ impl App {
             .map(|dir| dir.join("themes"))
             .into_iter()
             .collect();
-        let (theme, _) = Theme::load(name, &dirs, background.unwrap_or(Background::Dark));
-        Palette::new(theme, Depth::detect(env))
+        Theme::load(name, &dirs, background.unwrap_or(Background::Dark))
     }
 
     /// The terminal has told its background. Other colours, when that changes them.

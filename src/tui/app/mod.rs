@@ -93,6 +93,8 @@ pub struct App {
     history: History,
     /// What the terminal's background is like, once it is known.
     background: Option<Background>,
+    /// What was wrong with files so far.
+    warnings: Vec<String>,
     /// Why the next session begins.
     opening: Reason,
     /// Why e ends, when that is to be told on the ordinary screen.
@@ -131,15 +133,25 @@ impl App {
             extensions: extensions::Extensions::default(),
             history,
             background: None,
+            warnings,
             opening: Reason::Startup,
             farewell: None,
             last_request: 0,
             last_session: 0,
         };
-        for warning in warnings {
-            app.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        let theme = app.theme().1;
+        app.warnings.extend(theme);
         app
+    }
+
+    /// Tells what is wrong with a file. What was told already is not told again.
+    fn warn(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.transcript.push_notice(&format!("warning: {warning}"));
+                self.warnings.push(warning);
+            }
+        }
     }
 
     /// When [`App::on_time`] has something to do.

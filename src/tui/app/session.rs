@@ -49,10 +49,10 @@ impl App {
         } else if self.layout.banner {
             self.transcript.push_banner(VERSION, "/help for commands");
         }
+        let warnings = std::mem::take(&mut self.warnings);
+        self.warn(warnings);
         let (trust, warnings) = Trust::load(&self.process.home, self.process.trusted.clone());
-        for warning in warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        self.warn(warnings);
         match trust.decision(&self.cwd) {
             Decision::Trusted => self.open(Reason::Startup),
             Decision::Declined => match trust.check(&self.cwd) {
@@ -101,9 +101,7 @@ impl App {
         self.surface = None;
         match trust::record(&self.process.home, &self.process.env, &directory, true) {
             Ok(warnings) => {
-                for warning in warnings {
-                    self.transcript.push_notice(&format!("warning: {warning}"));
-                }
+                self.warn(warnings);
             }
             Err(error) => {
                 self.transcript.push_error(&error.to_string());
@@ -159,9 +157,7 @@ impl App {
                 return Vec::new();
             }
         };
-        for warning in warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        self.warn(warnings);
         let mut effects = self.close();
         let key = self.next_session();
         let extensions = spec.extensions.clone();
