@@ -22,6 +22,7 @@ mod prompt;
 mod report;
 mod runtime;
 mod session;
+mod sessions;
 mod shell;
 mod stream;
 mod summarise;

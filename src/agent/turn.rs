@@ -173,6 +173,10 @@ impl Turn {
             | SessionEvent::Shell(..)
             | SessionEvent::Compact(..)
             | SessionEvent::Configure(..)
+            | SessionEvent::Rename(..)
+            | SessionEvent::Rewind(..)
+            | SessionEvent::Undo(..)
+            | SessionEvent::Undone(..)
             | SessionEvent::Query(..)
             | SessionEvent::Asked(..) => {}
             SessionEvent::Interrupt(from) => {

@@ -254,6 +254,7 @@ fn refusal(answer: Answer) -> Error {
         | Answer::Info(_)
         | Answer::Messages(_)
         | Answer::Forked(_)
+        | Answer::Undone(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => Error::failed("the answer is of another kind; this is a bug in e"),
     }

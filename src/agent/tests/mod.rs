@@ -3,6 +3,7 @@
 mod compaction;
 mod control;
 mod hooks;
+mod sessions;
 mod stops;
 mod turns;
 
@@ -138,6 +139,7 @@ impl Table {
             Action::CallExtension { id, .. } => format!("call {id}"),
             Action::Tell(event, extra) => format!("tell {} {extra}", event.name()),
             Action::Reply(_, result) => format!("reply {result:?}"),
+            Action::Undo(RequestId(id)) => format!("undo {id}"),
             Action::ReadInstructions(job, directories) => {
                 self.job = job;
                 format!("instructions {}", directories.len())

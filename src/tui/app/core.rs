@@ -115,9 +115,11 @@ impl App {
                 self.queue_done(request);
                 Vec::new()
             }
-            Answer::Stopped(_) | Answer::Info(_) | Answer::Messages(_) | Answer::Forked(_) => {
-                Vec::new()
-            }
+            Answer::Stopped(_)
+            | Answer::Info(_)
+            | Answer::Messages(_)
+            | Answer::Undone(_)
+            | Answer::Forked(_) => Vec::new(),
         }
     }
 }

@@ -158,7 +158,7 @@ impl App {
             }
         };
         self.warn(warnings);
-        let mut effects = self.close();
+        let mut effects = self.close(Some(self.opening));
         let key = self.next_session();
         let extensions = spec.extensions.clone();
         let messages: Vec<_> = past
@@ -192,8 +192,8 @@ impl App {
         effects
     }
 
-    /// Lets the session go.
-    pub(super) fn close(&mut self) -> Vec<Effect> {
+    /// Lets the session go. `next` is why another takes its place.
+    pub(super) fn close(&mut self, next: Option<Reason>) -> Vec<Effect> {
         let Some(session) = self.session.take() else {
             return Vec::new();
         };
@@ -204,6 +204,7 @@ impl App {
         effects.push(Effect::Send(Input::Close {
             session: session.key,
             request,
+            next,
         }));
         effects
     }

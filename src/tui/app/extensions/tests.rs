@@ -56,6 +56,7 @@ impl Table {
             log: None,
             context_tokens: 0,
             turn: None,
+            shell: None,
         });
         Self {
             app,
@@ -103,7 +104,7 @@ impl Table {
         let mut rows = match self.app.full_frame(size, self.now, false) {
             Some((surface, _)) => surface.text(),
             None => {
-                let frame = self.app.inline_frame(size, self.now, false);
+                let frame = self.app.inline_frame(size, 0, self.now, false);
                 check(&frame.live, columns.into());
                 plain(&[frame.settled, frame.live].concat())
             }
