@@ -30,6 +30,8 @@ pub enum Action {
     Answer(RequestId, Answer),
     /// Read what the system prompt for this model is made of.
     Prepare(Job, Arc<Model>),
+    /// Fill the prompt template of this name, if there is one, with what was typed after it.
+    Expand(Job, String, String),
     /// Send a request to the provider.
     OpenStream(Job, Box<Request>),
     /// Close the connection of the open stream.
@@ -40,6 +42,8 @@ pub enum Action {
     Identify(Job, Vec<PathBuf>),
     /// Run a tool.
     RunTool(u64, ToolCall),
+    /// Run a command of the person's under the number of a call.
+    RunShell(u64, String),
     /// Run a tool of an extension, with these parsed arguments.
     CallExtension {
         /// The call.
@@ -111,6 +115,10 @@ pub enum SessionEvent {
     Prompt(RequestId, Prompt, Limits),
     /// A frontend has something to add.
     Steer(RequestId, String),
+    /// A frontend changes a message that it had to add, or takes it back.
+    Amend(RequestId, RequestId, Option<String>),
+    /// A frontend wants a command run.
+    Shell(RequestId, String),
     /// A frontend wants the older messages summarised, maybe even while a turn runs.
     Compact(RequestId, Option<String>, bool),
     /// A frontend gives the session another display name.
@@ -125,6 +133,8 @@ pub enum SessionEvent {
     Query(RequestId, Query),
     /// A frontend wants the turn to stop; without a request id the process is ending.
     Interrupt(Option<RequestId>),
+    /// What [`Action::Expand`] came to; none when there is no such template.
+    Expanded(Job, Option<String>),
     /// The system prompt is ready.
     Prepared(Job, Arc<str>),
     /// Pieces of a reply.

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::action::{Action, LogEntry, Now};
 use super::compact;
-use super::event::{Answer, RequestId};
+use super::event::{Answer, Prompt, RequestId, Source};
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
 use crate::chat::{Message, ToolSpec};
@@ -57,6 +57,8 @@ pub struct Held {
     pub content: String,
     /// Whether only the model sees it.
     pub internal: bool,
+    /// The request that brought it, by which it can be amended.
+    pub from: Option<RequestId>,
 }
 
 impl Held {
@@ -65,6 +67,20 @@ impl Held {
         Self {
             content: content.into(),
             internal: false,
+            from: None,
+        }
+    }
+}
+
+impl From<Held> for Prompt {
+    fn from(held: Held) -> Self {
+        Self {
+            text: held.content,
+            images: Vec::new(),
+            source: match held.internal {
+                true => Source::Internal,
+                false => Source::Settled,
+            },
         }
     }
 }
@@ -130,6 +146,22 @@ impl Conversation {
         Answer::Stopped(self.spec.runtime.processes.running())
     }
 
+    /// Changes a held message, or takes it back.
+    pub fn amend(&mut self, message: RequestId, text: Option<String>) -> Answer {
+        let held = self.held.iter().position(|held| held.from == Some(message));
+        match (held, text) {
+            (None, _) => Answer::Refused("that message has been taken already".into()),
+            (Some(at), Some(text)) => {
+                self.held[at].content = text;
+                Answer::Done
+            }
+            (Some(at), None) => {
+                self.held.remove(at);
+                Answer::Done
+            }
+        }
+    }
+
     /// Whether any extension has this hook.
     pub fn has_hook(&self, kind: HookKind) -> bool {
         self.spec.extensions.hooks.contains(&kind)
@@ -190,8 +222,8 @@ impl Conversation {
         }
     }
 
-    /// A turn has ended: what waited for that takes effect.
-    pub fn turn_over(&mut self) {
+    /// What was chosen during a turn takes effect: it is over, or the next one begins.
+    pub fn adopt_selection(&mut self) {
         if let Some(selection) = self.next_selection.take() {
             self.selection = selection;
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{self, Deltas, Image, Message, Outcome, Usage};
+use crate::chat::{self, Deltas, Display, Image, Message, Outcome, ToolResult, Usage};
 use crate::config::Settings;
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Host, Verdict};
 use crate::session::Entry;
@@ -55,7 +55,30 @@ pub enum Input {
         /// The message.
         text: String,
     },
-    /// Stop the running turn, or do nothing when idle. Answered after the turn has ended.
+    /// Change a message that [`Input::Steer`] held, or take it back. Refused when the turn has taken
+    /// it already.
+    Amend {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// The request that held the message.
+        message: RequestId,
+        /// The new text; none takes the message back.
+        text: Option<String>,
+    },
+    /// Run a command in the shell and add what it wrote to the history. Refused while a turn or
+    /// another command runs; neither can be started meanwhile. What it writes is told by
+    /// [`TurnEvent::ToolOutput`]. Answered by [`Answer::Shell`].
+    Shell {
+        /// The session.
+        session: SessionKey,
+        /// Answered when the command has ended.
+        request: RequestId,
+        /// The command line.
+        command: String,
+    },
+    /// Stop the running turn or command, or do nothing when idle. Answered after the turn has ended.
     Interrupt {
         /// The session.
         session: SessionKey,
@@ -85,6 +108,8 @@ pub enum Input {
         /// Whether it may be asked for while a turn runs; it takes effect after it then.
         during_turn: bool,
     },
+    /// Give a session another display name. Not answered; an event tells it.
+    Name(SessionKey, String),
     /// Tell something about a session. Answered at once.
     Query {
         /// The session.
@@ -145,9 +170,12 @@ pub enum Input {
         /// Why another session takes its place at once; none when nothing does.
         next: Option<Reason>,
     },
-    /// Go on with other extensions and settings, once no turn runs. Answered by [`Answer::Done`].
-    Reload {
-        /// Answered when the old extensions are told off.
+    /// Let the extensions go, once no turn runs. Answered by [`Answer::Extensions`]; there is none
+    /// until [`Input::Extend`].
+    LetGo(RequestId),
+    /// Go on with other extensions and settings. Answered by [`Answer::Done`].
+    Extend {
+        /// Answered at once.
         request: RequestId,
         /// The extensions, ready.
         host: Box<Host>,
@@ -350,6 +378,8 @@ pub enum Answer {
     Turn(Box<TurnResult>),
     /// The request was carried out.
     Done,
+    /// A command of [`Input::Shell`] ended, well or not.
+    Shell(Box<ToolResult>),
     /// Nothing runs any more but these commands in the background.
     Stopped(Vec<Running>),
     /// What the session is.
@@ -358,6 +388,8 @@ pub enum Answer {
     Messages(Vec<Arc<Message>>),
     /// The new session is there; its log, when it has one.
     Forked(Option<PathBuf>),
+    /// The extensions that were let go. Who has them shuts them down.
+    Extensions(Box<Host>),
     /// What was taken back, or why nothing was.
     Undone(Result<String, String>),
     /// What the extensions say to a hook.
@@ -401,7 +433,7 @@ pub enum TurnEvent {
         /// What the model reads.
         content: String,
         /// What the viewer shows instead. Never serialised.
-        display: Option<String>,
+        display: Option<Display>,
     },
     /// A summary is being asked for.
     Compacting,

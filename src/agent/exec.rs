@@ -19,8 +19,8 @@ use super::open::{Past, SessionSpec};
 use super::session::Fork;
 use super::{instructions, prompt};
 use crate::chat::{ToolCall, ToolResult};
+use crate::config::resources;
 use crate::error::Result;
-use crate::extension::Host;
 use crate::provider::{self, Cause, Failure, Lane, Model, Request, Stage, StreamEvent};
 use crate::session::Log;
 use crate::sys::cancel::cancel_pair;
@@ -160,6 +160,16 @@ impl Workers {
     pub fn perform(&mut self, action: Action) -> Option<SessionEvent> {
         match action {
             Action::Prepare(job, model) => return self.prepare(job, model),
+            Action::Expand(job, name, typed) => {
+                let spec = self.spec.clone();
+                let work = move || {
+                    let places = resources::places(&spec.home, Some(&spec.workspace));
+                    let template = resources::template(&places, &name)?;
+                    Some(template.fill(&typed))
+                };
+                let event = move |filled: Option<_>| SessionEvent::Expanded(job, filled.flatten());
+                return self.spawn("template", event, work);
+            }
             Action::OpenStream(job, request) => return self.open_stream(job, request),
             Action::CloseStream | Action::EndLane => self.close_stream(),
             Action::Identify(job, paths) => {
@@ -169,7 +179,8 @@ impl Workers {
                 };
                 return self.spawn("identify", event, work);
             }
-            Action::RunTool(id, call) => return self.run_tool(id, call),
+            Action::RunTool(id, call) => return self.run_tool(id, Work::Call(call)),
+            Action::RunShell(id, command) => return self.run_tool(id, Work::Shell(command)),
             Action::CancelTool(id) => {
                 self.tools.remove(&id);
             }
@@ -279,18 +290,16 @@ impl Workers {
         }
     }
 
-    fn run_tool(&mut self, id: u64, call: ToolCall) -> Option<SessionEvent> {
+    fn run_tool(&mut self, id: u64, work: Work) -> Option<SessionEvent> {
         let (canceller, cancel) = cancel_pair();
         self.tools.insert(id, canceller);
         let spec = self.spec.clone();
         let (key, events) = (self.key, self.events.clone());
         let started = start("tool", move || {
-            let run = AssertUnwindSafe(|| run_tool(&spec, id, &call, &cancel, key, &events));
+            let run = AssertUnwindSafe(|| run_tool(&spec, id, &work, &cancel, key, &events));
             let result = catch_unwind(run).unwrap_or_else(|_| {
-                ToolResult::failed(format!(
-                    "the tool `{}` crashed; this is a bug in e",
-                    call.name
-                ))
+                let name = work.tool();
+                ToolResult::failed(format!("the tool `{name}` crashed; this is a bug in e"))
             });
             let _ = events.send(Event::Session(key, SessionEvent::ToolDone(id, result)));
         });
@@ -319,10 +328,27 @@ impl Drop for Workers {
     }
 }
 
+/// What runs under the number of a call.
+enum Work {
+    /// A call of the model.
+    Call(ToolCall),
+    /// A command of the person.
+    Shell(String),
+}
+
+impl Work {
+    fn tool(&self) -> &str {
+        match self {
+            Work::Call(call) => &call.name,
+            Work::Shell(_) => "bash",
+        }
+    }
+}
+
 fn run_tool(
     spec: &SessionSpec,
     id: u64,
-    call: &ToolCall,
+    work: &Work,
     cancel: &CancelToken,
     key: SessionKey,
     events: &Events,
@@ -333,12 +359,18 @@ fn run_tool(
             SessionEvent::ToolOutput(id, stream, chunk.to_string()),
         ));
     };
-    let call_ = tools::Call {
-        arguments: &call.arguments,
-        cancel,
-        output: &output,
-    };
-    tools::run(&spec.runtime, &call.name, &call_)
+    match work {
+        Work::Shell(command) => tools::run_shell(&spec.runtime, command, cancel, &output),
+        Work::Call(call) => {
+            let name = &call.name;
+            let call = tools::Call {
+                arguments: &call.arguments,
+                cancel,
+                output: &output,
+            };
+            tools::run(&spec.runtime, name, &call)
+        }
+    }
 }
 
 /// Owns the session's log: created with the first record, closed when the session goes. What
@@ -398,13 +430,6 @@ pub fn fork_log(wanted: Forking, fork: Fork, original: PathBuf, events: Events) 
         });
         let _ = events.send(Event::Forked(wanted, spec, past));
     })
-}
-
-/// Ends extensions that nobody needs any more, without holding up anybody.
-pub fn shut_down(host: Host) {
-    start("shutdown", move || {
-        host.shut_down();
-    });
 }
 
 /// Starts a named thread; `false` when the system has none left.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::action::{Action, Job, SessionEvent};
 use super::event::{Answer, Output, RequestId, SessionKey};
-use crate::chat::{Keep, Outcome, ToolResult};
+use crate::chat::{Display, Keep, Outcome, ToolResult};
 use crate::extension::answer::ToolAnswer;
 use crate::extension::manifest::Tool;
 use crate::extension::request::{Request, Session};
@@ -306,7 +306,10 @@ fn from_answer(answer: ToolAnswer) -> (ToolResult, Option<String>) {
         Some(summary) => result.summary(summary),
     };
     let result = ToolResult {
-        display: answer.display,
+        display: answer.display.map(|text| Display {
+            text,
+            format: answer.format,
+        }),
         ..result
     };
     (result, answer.session_name)

@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 use super::jobs::{Done, Size};
 use super::server::{Open, Server};
 use super::wire::Id;
-use crate::agent::{Answer, Output, RequestId, SessionInfo, SessionKey, TurnEvent, TurnResult};
+use crate::agent::{
+    Answer, Output, RequestId, Running, SessionInfo, SessionKey, TurnEvent, TurnResult,
+};
 use crate::chat::Message;
 use crate::error::{Error, Result};
 use crate::session;
 use crate::text::json::write_value;
-use crate::tools::Running;
 use crate::wire::{Place, Tag, result_object, write_event};
 
 impl Server {
@@ -246,11 +247,13 @@ fn refusal(answer: Answer) -> Error {
         Answer::Refused(why) => Error::failed(why),
         Answer::Turn(_)
         | Answer::Done
+        | Answer::Shell(_)
         | Answer::Stopped(_)
         | Answer::Info(_)
         | Answer::Messages(_)
         | Answer::Forked(_)
         | Answer::Undone(_)
+        | Answer::Extensions(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => Error::failed("the answer is of another kind; this is a bug in e"),
     }

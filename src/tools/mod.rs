@@ -28,7 +28,7 @@ use crate::chat::{Output, ToolResult, ToolSpec};
 use crate::sys::CancelToken;
 use crate::text::{clip_chars, one_line, sanitize};
 
-pub use bash::Running;
+pub use bash::{Running, run_shell};
 pub use files::{Identity, identity};
 pub use results::KeptResults;
 pub use runtime::Runtime;

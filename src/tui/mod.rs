@@ -6,6 +6,7 @@
 mod app;
 pub mod composer;
 pub mod diff;
+mod editor;
 pub mod figures;
 pub mod frame;
 pub mod highlight;

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A session of `turns` answered prompts, each of about 700 tokens, in a window of 4,096.
-fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table {
+pub(super) fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table {
     let mut table = Table::new(|spec| {
         let window = 4096;
         let model = (*spec.selection.model).clone();

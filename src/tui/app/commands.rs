@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use super::{App, Effect, Surface};
 use crate::agent::{Input, Selection};
-use crate::chat::Image;
 use crate::tui::keymap::Command;
 
 use super::account::Why;
@@ -234,11 +233,6 @@ impl App {
         })]
     }
 
-    /// A command for the shell.
-    pub(super) fn shell(&mut self, _command: &str, _images: &[Image]) -> Vec<Effect> {
-        Vec::new()
-    }
-
     /// Closes everything that is open.
     pub(super) fn close_surfaces(&mut self) -> Vec<Effect> {
         // Whether the directory is trusted stays a question until it is answered.
@@ -246,6 +240,8 @@ impl App {
             self.surface = None;
         }
         self.lists.dismissed = false;
-        self.picker_closed()
+        let mut effects = self.close_extension_surfaces();
+        effects.extend(self.picker_closed());
+        effects
     }
 }

@@ -16,10 +16,26 @@ impl App {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
+        if let Some(effects) = self.reader_key(press, command) {
+            return effects;
+        }
+        if let Some(effects) = self.extension_key(press, now) {
+            return effects;
+        }
         if let Some(effects) = self.surface_key(press, now) {
             return effects;
         }
+        if press == KeyPress::plain(Key::End) && !self.scroll.follows() {
+            self.scroll.follow();
+            return Vec::new();
+        }
+        if let Some(effects) = self.queue_key(press) {
+            return effects;
+        }
         match command {
+            Some(Command::Reader) => self.open_reader(),
+            Some(Command::PageUp) => self.read_back(-1),
+            Some(Command::PageDown) => self.read_back(1),
             Some(Command::Escape) => self.interrupt(),
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
@@ -29,6 +45,11 @@ impl App {
         }
     }
 
+    fn read_back(&mut self, pages: isize) -> Vec<Effect> {
+        self.scroll.page(pages, &self.transcript);
+        Vec::new()
+    }
+
     fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
         // An empty draft has nothing to delete.
         let is_end = press.ctrl && !press.alt && press.key == Key::Char('d');
@@ -36,14 +57,26 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         match self.composer.key(&press, &self.keymap) {
-            Handled::Changed => self.draft_changed(),
-            Handled::Submit => self.submit(now),
+            Handled::Changed => {
+                self.typed_at = Some(now);
+                self.draft_was_edited(now)
+            }
+            Handled::Submit => {
+                self.typed_at = None;
+                self.submit(now)
+            }
             Handled::Ignored => self.shortcut(&press),
         }
     }
 
     /// Text was pasted.
-    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
+    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
+        if self.reader.is_some() {
+            return Vec::new();
+        }
+        if let Some(effects) = self.extension_paste(text) {
+            return effects;
+        }
         match &mut self.surface {
             Some(Surface::Login(login)) => {
                 login.type_text(text);
@@ -63,7 +96,7 @@ impl App {
         if let Err(error) = self.composer.paste(text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        self.draft_changed()
+        self.draft_was_edited(now)
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
@@ -72,6 +105,8 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         let mut effects = self.interrupt();
+        self.reader = None;
+        self.discard_later();
         effects.extend(self.close_surfaces());
         self.composer.clear();
         self.held_prompt = None;
@@ -79,18 +114,27 @@ impl App {
         effects
     }
 
-    /// Stops the running turn.
+    /// Stops the running turn or command.
     pub(super) fn interrupt(&mut self) -> Vec<Effect> {
+        if !self.is_busy() {
+            return Vec::new();
+        }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        let Some(turn) = &mut session.turn else {
-            return Vec::new();
-        };
-        turn.stopping = true;
-        let session = session.key;
-        vec![Effect::Send(Input::Interrupt { session, request })]
+        let key = session.key;
+        if let Some(turn) = &mut session.turn {
+            let was_stopping = std::mem::replace(&mut turn.stopping, true);
+            if !was_stopping {
+                // What comes from here on is meant for afterwards.
+                self.discard_later();
+            }
+        }
+        vec![Effect::Send(Input::Interrupt {
+            session: key,
+            request,
+        })]
     }
 
     fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {

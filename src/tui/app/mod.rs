@@ -16,10 +16,14 @@ mod look;
 mod models;
 mod pickers;
 mod preferences;
+mod queue;
+mod reader;
 mod reload;
 mod render;
+mod scroll;
 mod session;
 mod sessions;
+mod shell;
 mod submit;
 mod surface;
 mod tree;
@@ -82,6 +86,11 @@ pub struct App {
     layout: Layout,
     keymap: Keymap,
     transcript: Transcript,
+    /// Where the conversation is looked at.
+    scroll: scroll::Scroll,
+    reader: Option<reader::Reader>,
+    /// What waits for the turn, or until nothing runs.
+    queue: queue::Queue,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -107,10 +116,15 @@ pub struct App {
     /// Starts the extensions anew.
     relaunch: Relaunch,
     armed_until: Option<Instant>,
+    /// When the person last wrote something.
+    typed_at: Option<Instant>,
+    extensions: extensions::Extensions,
     /// Where accepted prompts are kept.
     history: History,
     /// What the terminal's background is like, once it is known.
     background: Option<Background>,
+    /// What was wrong with files so far.
+    warnings: Vec<String>,
     /// Why e ends, when that is to be told on the ordinary screen.
     farewell: Option<String>,
     last_request: u64,
@@ -134,6 +148,9 @@ impl App {
         let mut app = Self {
             transcript: Transcript::new(transcript_options(&settings)),
             keymap: Keymap::new(bindings),
+            scroll: scroll::Scroll::default(),
+            reader: None,
+            queue: queue::Queue::default(),
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,
@@ -153,16 +170,28 @@ impl App {
             awaited: HashMap::new(),
             relaunch,
             armed_until: None,
+            typed_at: None,
+            extensions: extensions::Extensions::default(),
             history,
             background: None,
+            warnings,
             farewell: None,
             last_request: 0,
             last_session: 0,
         };
-        for warning in warnings {
-            app.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        let theme = app.theme().1;
+        app.warnings.extend(theme);
         app
+    }
+
+    /// Tells what is wrong with a file. What was told already is not told again.
+    fn warn(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.transcript.push_notice(&format!("warning: {warning}"));
+                self.warnings.push(warning);
+            }
+        }
     }
 
     /// When [`App::on_time`] has something to do.
@@ -204,7 +233,7 @@ impl App {
                 self.transcript.push_show(&table);
                 Vec::new()
             }
-            Done::Reloaded(reloaded) => self.reload_core(*reloaded),
+            Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
     }
 

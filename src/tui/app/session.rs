@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::account::Why;
+use super::queue::Queue;
 use super::{App, Done, Effect, Opened, Surface, Task, Turn, transcript_options};
-use crate::agent::{Choice, Input, Origin, Past, Reason, Selection, SessionKey, Toolset};
+use crate::agent::{
+    Choice, Input, Origin, Past, Reason, RequestId, Selection, SessionKey, Toolset,
+};
 use crate::config::Trust;
 use crate::config::build::VERSION;
 use crate::config::trust::{self, Decision};
@@ -37,6 +40,8 @@ pub struct Session {
     pub context_tokens: u64,
     /// The turn that runs.
     pub turn: Option<Turn>,
+    /// The command that runs.
+    pub shell: Option<RequestId>,
 }
 
 impl App {
@@ -47,10 +52,10 @@ impl App {
         } else if self.layout.banner {
             self.transcript.push_banner(VERSION, "/help for commands");
         }
+        let warnings = std::mem::take(&mut self.warnings);
+        self.warn(warnings);
         let (trust, warnings) = Trust::load(&self.process.home, self.process.trusted.clone());
-        for warning in warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        self.warn(warnings);
         match trust.decision(&self.cwd) {
             Decision::Trusted => self.begin(),
             Decision::Declined => match trust.check(&self.cwd) {
@@ -99,9 +104,7 @@ impl App {
         self.surface = None;
         match trust::record(&self.process.home, &self.process.env, &directory, true) {
             Ok(warnings) => {
-                for warning in warnings {
-                    self.transcript.push_notice(&format!("warning: {warning}"));
-                }
+                self.warn(warnings);
             }
             Err(error) => {
                 self.transcript.push_error(&error.to_string());
@@ -174,9 +177,7 @@ impl App {
             Err(error) => return self.not_opened(&error),
         };
         self.transcript.replace(transcript);
-        for warning in warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        self.warn(warnings);
         let mut effects = self.close(Some(reason));
         let key = self.next_session();
         self.session = Some(Session {
@@ -188,6 +189,7 @@ impl App {
             id: spec.id.clone(),
             context_tokens: 0,
             turn: None,
+            shell: None,
         });
         let origin = Origin {
             reason,
@@ -230,11 +232,15 @@ impl App {
         let Some(session) = self.session.take() else {
             return Vec::new();
         };
+        let mut effects = self.refuse_questions("the session is another one");
+        self.queue = Queue::default();
+        self.scroll.follow();
         let request = self.next_request();
-        vec![Effect::Send(Input::Close {
+        effects.push(Effect::Send(Input::Close {
             session: session.key,
             request,
             next,
-        })]
+        }));
+        effects
     }
 }

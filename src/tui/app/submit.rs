@@ -18,6 +18,8 @@ pub(super) struct Submitted {
     stage: Stage,
     text: String,
     images: Vec<Image>,
+    /// It is for the model whatever it looks like.
+    is_prompt: bool,
 }
 
 /// What a line waits for.
@@ -62,21 +64,29 @@ impl App {
             );
             return Vec::new();
         }
+        self.scroll.follow();
         let draft = self.composer.take();
         self.composer.remember(&text);
         self.history_append(&text);
-        self.send_through_hooks(text, draft.images, now)
+        self.send_through_hooks(text, draft.images, false, now)
     }
 
     /// Submits a text that nobody typed here: the first prompt, or what a command made.
     pub(super) fn submit_text(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        self.send_through_hooks(text, Vec::new(), now)
+        self.send_through_hooks(text, Vec::new(), false, now)
+    }
+
+    /// Submits what an extension says in the person's place. It runs no command, so that none can
+    /// call itself.
+    pub(super) fn submit_prompt(&mut self, text: String, now: Instant) -> Vec<Effect> {
+        self.send_through_hooks(text, Vec::new(), true, now)
     }
 
     fn send_through_hooks(
         &mut self,
         text: String,
         images: Vec<Image>,
+        is_prompt: bool,
         now: Instant,
     ) -> Vec<Effect> {
         let (stage, mut effects) = self.ask_hooks(&text);
@@ -84,6 +94,7 @@ impl App {
             stage,
             text,
             images,
+            is_prompt,
         });
         effects.extend(self.carry_out(now));
         effects
@@ -114,6 +125,7 @@ impl App {
             stage: Stage::Skill(request),
             text,
             images,
+            is_prompt: false,
         });
         let work = move || Done::Read(request, skill.prompt(&said).map(Some));
         vec![Effect::Task(Task::new(work))]
@@ -156,7 +168,7 @@ impl App {
             }
             Ok(None) => {
                 if let Some(line) = self.submitted.remove(at) {
-                    effects = self.run_added(line, now);
+                    effects = self.run_added(&line);
                 }
             }
         }
@@ -240,10 +252,18 @@ impl App {
             }
             Stage::Ready(_) | Stage::Skill(_) | Stage::Hooked(_) | Stage::Template(_) => {}
         }
-        self.run_line(text, line.images, now)
+        match line.is_prompt {
+            true => self.prompt(text, line.images, now),
+            false => self.run_line(text, line.images, now),
+        }
     }
 
-    fn run_line(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+    pub(super) fn run_line(
+        &mut self,
+        text: String,
+        images: Vec<Image>,
+        now: Instant,
+    ) -> Vec<Effect> {
         match line(&text) {
             Line::Shell(command) => self.shell(command, &images),
             Line::Slash(name, args) => match self.command(name, args, now) {
@@ -272,16 +292,21 @@ impl App {
             stage: Stage::Template(request),
             text,
             images,
+            is_prompt: false,
         });
         vec![Effect::Task(Task::new(work))]
     }
 
     /// A slash line that is neither e's own nor a template.
-    fn run_added(&mut self, submitted: Submitted, _now: Instant) -> Vec<Effect> {
-        if let Line::Slash(name, _) = line(&submitted.text) {
-            let says = format!("there is no command /{name} - see /help");
-            self.transcript.push_notice(&says);
+    fn run_added(&mut self, submitted: &Submitted) -> Vec<Effect> {
+        let Line::Slash(name, args) = line(&submitted.text) else {
+            return Vec::new();
+        };
+        if let Some(effects) = self.extension_command(name, args) {
+            return effects;
         }
+        let says = format!("there is no command /{name} - see /help");
+        self.transcript.push_notice(&says);
         Vec::new()
     }
 
@@ -292,13 +317,17 @@ impl App {
             return Vec::new();
         };
         let key = session.key;
-        if let Some(turn) = &mut session.turn {
+        if session.shell.is_some() || session.turn.as_ref().is_some_and(|turn| turn.stopping) {
+            self.queue.later(text, images);
+            return Vec::new();
+        }
+        if session.turn.is_some() {
             if !images.is_empty() {
                 self.transcript
                     .push_notice("images cannot join a running turn; send them after it");
                 return Vec::new();
             }
-            turn.held.push(text.clone());
+            self.queue.steer(request, text.clone());
             return vec![Effect::Send(Input::Steer {
                 session: key,
                 request,

@@ -17,15 +17,17 @@ pub use entry::body_rows;
 pub use options::{Depth, Options, View};
 pub use window::Place;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use details::{CallKey, Details};
+use details::{CallKey, Detail, Details};
 use entry::{Entry, Kind, Shell, State};
 
 use super::figures::{self, Tokens};
 use super::style::Row;
 use crate::agent::TurnResult;
-use crate::extension::ui::{Format, Show};
+use crate::chat::Format;
+use crate::extension::ui::Show;
 use crate::text::{expand_tabs, one_line, sanitize};
 
 /// The entries of a session on this terminal.
@@ -35,6 +37,7 @@ pub struct Transcript {
     entries: Vec<Entry>,
     /// Entries before this one are settled, and their rows were handed out.
     given: usize,
+    handed: Handed,
     /// Entries that more may be added to, by their kind.
     reply: Option<usize>,
     thinking: Option<usize>,
@@ -46,9 +49,23 @@ pub struct Transcript {
     holds_replies: bool,
     /// Rows of another session are above the first entry.
     follows: bool,
+    /// The text of the reply that is held and goes on, and those of completed ones.
+    held_text: String,
+    completed: Vec<String>,
     tokens: Tokens,
     cache: window::Cache,
 }
+
+/// The rows of the entries that were handed out last, and the width they were made for.
+#[derive(Debug, Default)]
+struct Handed {
+    columns: usize,
+    /// Rows by entry, of the last ones.
+    rows: VecDeque<usize>,
+}
+
+/// Entries that may be taken back: more than a screen has rows for.
+const MAX_HANDED: usize = 1024;
 
 impl Transcript {
     /// An empty one.
@@ -81,8 +98,35 @@ impl Transcript {
             holds_replies: self.holds_replies,
             options: self.options.clone(),
             given: 0,
+            replies: self.replies,
+            held_text: std::mem::take(&mut self.held_text),
+            completed: std::mem::take(&mut self.completed),
             ..other
         };
+    }
+
+    /// The texts of held replies that have been completed since the last time, in order. Each
+    /// waits for one [`Transcript::release_reply`].
+    pub fn take_completed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.completed)
+    }
+
+    /// Shows another text for a finished call in the reader.
+    pub fn replace_detail(&mut self, id: u64, body: &str, format: Format) {
+        let calls = self
+            .entries
+            .iter()
+            .rev()
+            .filter_map(|entry| match &entry.kind {
+                Kind::Tools(group) => Some(&group.calls),
+                _ => None,
+            });
+        let mut calls = calls.flat_map(|calls| calls.iter().rev());
+        if let Some(key) = calls.find(|call| call.id == id).map(|call| call.key) {
+            let text = clean(body).into();
+            self.details.replace(key, Detail { text, format });
+            self.cache.clear();
+        }
     }
 
     /// The first line of a fresh session.
@@ -144,10 +188,14 @@ impl Transcript {
         }
     }
 
-    /// It ended.
-    pub fn end_shell(&mut self) {
+    /// It ended. What it wrote in all takes the place of what was seen so far, if that is known.
+    pub fn end_shell(&mut self, output: Option<&str>) {
         if let Some(shell) = self.shell() {
             shell.running = false;
+            if let Some(output) = output {
+                shell.output.clear();
+                shell.output.push(&sanitize(output));
+            }
         }
         if let Some(index) = self.shell.take() {
             self.entries[index].state = State::Settled;
@@ -239,10 +287,34 @@ impl Transcript {
     pub fn settled_rows(&mut self, columns: usize) -> Vec<Row> {
         let mut rows = Vec::new();
         while self.given < self.entries.len() && self.entries[self.given].state == State::Settled {
-            rows.extend(self.spaced(self.given, View::chat(columns)));
+            let entry = self.spaced(self.given, View::chat(columns));
+            self.handed.rows.push_back(entry.len());
+            rows.extend(entry);
             self.given += 1;
         }
+        let excess = self.handed.rows.len().saturating_sub(MAX_HANDED);
+        self.handed.rows.drain(..excess);
+        self.handed.columns = columns;
         rows
+    }
+
+    /// Takes back what was handed out for another width, to be handed out again for this one: the
+    /// whole entries among the last `on_screen` rows. Returns how many rows they had.
+    pub fn take_back(&mut self, on_screen: usize, columns: usize) -> usize {
+        if self.handed.columns == columns {
+            return 0;
+        }
+        let mut taken = 0;
+        while let Some(rows) = self.handed.rows.pop_back() {
+            if taken + rows > on_screen {
+                break;
+            }
+            taken += rows;
+            self.given -= 1;
+        }
+        // The terminal has the others for good.
+        self.handed.rows.clear();
+        taken
     }
 
     /// The rows below those that [`Transcript::settled_rows`] handed out: at most the last `most`.
