@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::action::{Action, LogEntry, Now};
 use super::compact;
-use super::event::{Answer, RequestId};
+use super::event::{Answer, Prompt, RequestId, Source};
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
 use crate::chat::{Message, ToolSpec};
@@ -65,6 +65,19 @@ impl Held {
         Self {
             content: content.into(),
             internal: false,
+        }
+    }
+}
+
+impl From<Held> for Prompt {
+    fn from(held: Held) -> Self {
+        Self {
+            text: held.content,
+            images: Vec::new(),
+            source: match held.internal {
+                true => Source::Internal,
+                false => Source::Settled,
+            },
         }
     }
 }
@@ -198,8 +211,8 @@ impl Conversation {
         }
     }
 
-    /// A turn has ended: what waited for that takes effect.
-    pub fn turn_over(&mut self) {
+    /// What was chosen during a turn takes effect: it is over, or the next one begins.
+    pub fn adopt_selection(&mut self) {
         if let Some(selection) = self.next_selection.take() {
             self.selection = selection;
         }

@@ -31,6 +31,7 @@ mod turn;
 #[cfg(test)]
 mod tests;
 
+pub use crate::tools::Running;
 pub use details::{Details, cause_name};
 pub use event::{
     Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Query, Reason, RequestId,

@@ -56,17 +56,12 @@ impl Host {
             }
         }
         self.wait_for_exits(&mut ended, now, now + SHUTDOWN);
-        if ended.iter().any(|one| one.after.is_none()) {
-            for link in &left {
-                link.stop(Duration::ZERO);
-            }
-            let mut killed: Vec<Ended> = ended
-                .iter()
-                .filter(|one| one.after.is_none())
-                .cloned()
-                .collect();
-            self.wait_for_exits(&mut killed, now, Instant::now() + KILLED);
+        for link in &left {
+            link.stop(Duration::ZERO);
         }
+        // That they end now is no merit of theirs and not told.
+        let mut killed = ended.clone();
+        self.wait_for_exits(&mut killed, now, Instant::now() + KILLED);
         ended
     }
 
@@ -92,7 +87,7 @@ impl Host {
     pub(super) fn skip(&mut self, id: ExtensionId, problem: &str) {
         let child = &mut self.children[id.0];
         child.state = State::Gone;
-        child.exited = None;
+        child.leaving = None;
         child.take_all();
         if let Some(link) = child.take_link() {
             link.stop(Duration::ZERO);
@@ -113,7 +108,7 @@ impl Host {
             State::Starting => return self.skip(id, &format!("it {how} before it was ready")),
             State::Running => child.state = State::Gone,
         }
-        child.exited = None;
+        child.leaving = None;
         if let Some(link) = child.take_link() {
             link.stop(GRACE);
         }
