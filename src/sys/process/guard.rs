@@ -65,6 +65,7 @@ impl Guard {
 
 /// Waits for the end of e, then kills what it left.
 fn watch(mut end: UnixStream) {
+    hide_arguments();
     if !detach(end.as_raw_fd()) {
         return;
     }
@@ -89,6 +90,26 @@ fn watch(mut end: UnixStream) {
         killed.append(&mut found);
     }
 }
+
+/// Takes the arguments off the fork, so that who looks for e by its command line, to signal it,
+/// finds e alone.
+#[cfg(target_os = "linux")]
+fn hide_arguments() {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name before the last parenthesis may hold anything. Fields are counted from 1; the third
+    // is the first behind it, and 48 and 49 tell where the arguments begin and end.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let mut fields = fields.split_ascii_whitespace().skip(48 - 3);
+    let mut address = || fields.next()?.parse::<usize>().ok();
+    if let (Some(start @ 1..), Some(end)) = (address(), address()) {
+        // SAFETY: the kernel put the arguments into these writable bytes of the stack, and nothing
+        // in this process reads them any more.
+        unsafe { std::ptr::write_bytes(start as *mut u8, 0, end.saturating_sub(start)) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn hide_arguments() {}
 
 /// Makes the fork deaf to signals for e's group and lets go of everything but `keep`.
 #[cfg(target_os = "linux")]
