@@ -249,10 +249,12 @@ fn refusal(answer: Answer) -> Error {
         Answer::Refused(why) => Error::failed(why),
         Answer::Turn(_)
         | Answer::Done
+        | Answer::Shell(_)
         | Answer::Stopped(_)
         | Answer::Info(_)
         | Answer::Messages(_)
         | Answer::Forked(_)
+        | Answer::Undone(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => Error::failed("the answer is of another kind; this is a bug in e"),
     }

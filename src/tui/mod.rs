@@ -6,6 +6,7 @@
 mod app;
 pub mod composer;
 pub mod diff;
+mod editor;
 pub mod figures;
 pub mod frame;
 pub mod highlight;
@@ -26,7 +27,7 @@ pub mod view;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use app::TuiOptions;
+pub use app::{TuiOptions, command_names};
 
 use self::app::App;
 use self::frame::Screen;

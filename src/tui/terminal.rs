@@ -221,16 +221,6 @@ impl Terminal {
         let _ = self.tty.restore();
     }
 
-    /// Gives the terminal to `work`, such as an editor, and takes it again. `farewell` as for
-    /// `leave`. The caller parks the screen before and parks the reader of keys meanwhile.
-    pub fn lend<T>(&self, farewell: &[u8], work: impl FnOnce() -> T) -> io::Result<T> {
-        let modes = lock(&self.state).entered.unwrap_or_default();
-        self.leave(farewell);
-        let result = work();
-        self.enter(modes)?;
-        Ok(result)
-    }
-
     /// Drops typed bytes, for an end while an answer to a question is on its way.
     pub fn discard_input(&self) {
         self.tty.discard_input();

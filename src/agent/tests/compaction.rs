@@ -109,7 +109,7 @@ fn a_failed_compaction_leaves_the_history_alone() {
 #[test]
 fn a_summary_is_retried_interrupted_and_asked_for() {
     let mut table = long(2, |_| {});
-    let compact = || SessionEvent::Compact(RequestId(7), Some("tests".into()));
+    let compact = || SessionEvent::Compact(RequestId(7), Some("tests".into()), false);
     table.check(compact(), "compacting, silence on, ask");
     table.fails(Cause::Unavailable, "retry 2/10, wait 250 ms");
     table.check(SessionEvent::Timer(Topic::Retry), "silence on, ask");
@@ -201,7 +201,7 @@ fn nested_instructions_are_kept_word_for_word() {
         &format!("text {}, turn_end false, result", "word".repeat(1500)),
     );
     table.check(
-        SessionEvent::Compact(RequestId(7), None),
+        SessionEvent::Compact(RequestId(7), None, false),
         "compacting, silence on, ask",
     );
     table.stream(summary(), &summarised("refuse 7"));

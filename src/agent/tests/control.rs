@@ -74,7 +74,7 @@ fn during_a_turn() {
 #[test]
 fn while_the_conversation_is_compacted() {
     let mut table = super::compaction::long(2, |_| {});
-    let event = SessionEvent::Compact(TURN, None);
+    let event = SessionEvent::Compact(TURN, None, false);
     table.check(event, "compacting, silence on, ask");
     let refused = "reply Err(\"the conversation is being compacted - try again after it\")";
     table.check(send(false, true, false), refused);

@@ -26,7 +26,7 @@ impl App {
                 }
                 Output::Notice(text) => self.transcript.push_notice(&text),
                 Output::Said { extension: _, text } => self.transcript.push_notice(&text),
-                Output::Asked(asked) => effects.extend(self.asked(*asked, now)),
+                Output::Asked(asked) => effects.extend(self.asked(*asked)),
                 Output::Withdrawn(ask) => self.withdrawn(ask),
                 Output::ExtensionGone(id) => self.extension_gone(id),
                 // Signals are this frontend's own business.
@@ -42,6 +42,12 @@ impl App {
         event: &TurnEvent,
         now: Instant,
     ) -> Vec<Effect> {
+        if self.shell_event(request, event) {
+            return Vec::new();
+        }
+        if let TurnEvent::Steered(text) = event {
+            self.queue_taken(text);
+        }
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
@@ -76,18 +82,26 @@ impl App {
                 if let Some(turn) = turn {
                     let elapsed = now.saturating_duration_since(turn.started);
                     self.transcript.end_turn(&result, elapsed);
+                    self.queue_turn_over();
                 }
                 if let (Some(session), Some(log)) = (&mut self.session, result.log) {
                     session.log = Some(log);
                 }
-                Vec::new()
+                self.next_line(now)
             }
+            Answer::Shell(result) => self.shell_done(Some(&result), now),
             Answer::Refused(why) => {
+                if let Some(effects) = self.queue_refused(request, now) {
+                    return effects;
+                }
                 if let Some(session) = &mut self.session {
                     session.turn.take_if(|turn| turn.request == request);
                 }
                 self.transcript.push_error(&why);
-                Vec::new()
+                match self.session.as_ref().and_then(|session| session.shell) {
+                    Some(shell) if shell == request => self.shell_done(None, now),
+                    _ => Vec::new(),
+                }
             }
             Answer::Hooked(verdict) => match *verdict {
                 Verdict::Render(shown) => {
@@ -97,11 +111,17 @@ impl App {
                 verdict => self.input_hooked(request, verdict, now),
             },
             Answer::Called(result) => self.called(request, result, now),
-            Answer::Done
-            | Answer::Stopped(_)
-            | Answer::Info(_)
-            | Answer::Messages(_)
-            | Answer::Forked(_) => Vec::new(),
+            Answer::Done => {
+                self.queue_done(request);
+                Vec::new()
+            }
+            Answer::Messages(messages) => match self.copying.take_if(|copy| *copy == request) {
+                Some(_) => self.copy_last(&messages),
+                None => Vec::new(),
+            },
+            Answer::Stopped(_) | Answer::Info(_) | Answer::Undone(_) | Answer::Forked(_) => {
+                Vec::new()
+            }
         }
     }
 }

@@ -16,13 +16,26 @@ impl App {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
+        if let Some(effects) = self.reader_key(press, command) {
+            return effects;
+        }
         if let Some(effects) = self.extension_key(press, now) {
             return effects;
         }
-        if let Some(effects) = self.surface_key(press) {
+        if let Some(effects) = self.surface_key(press, now) {
+            return effects;
+        }
+        if press == KeyPress::plain(Key::End) && !self.scroll.follows() {
+            self.scroll.follow();
+            return Vec::new();
+        }
+        if let Some(effects) = self.queue_key(press) {
             return effects;
         }
         match command {
+            Some(Command::Reader) => self.open_reader(),
+            Some(Command::PageUp) => self.read_back(-1),
+            Some(Command::PageDown) => self.read_back(1),
             Some(Command::Escape) => self.interrupt(),
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
@@ -30,6 +43,11 @@ impl App {
             Some(other) => self.on_command(other, now),
             None => self.composer_key(press, now),
         }
+    }
+
+    fn read_back(&mut self, pages: isize) -> Vec<Effect> {
+        self.scroll.page(pages, &self.transcript);
+        Vec::new()
     }
 
     fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
@@ -41,7 +59,7 @@ impl App {
         match self.composer.key(&press, &self.keymap) {
             Handled::Changed => {
                 self.typed_at = Some(now);
-                self.draft_was_edited(now)
+                self.draft_was_edited()
             }
             Handled::Submit => {
                 self.typed_at = None;
@@ -52,12 +70,23 @@ impl App {
     }
 
     /// Text was pasted.
-    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
+    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
+        if self.reader.is_some() {
+            return Vec::new();
+        }
         if let Some(effects) = self.extension_paste(text) {
             return effects;
         }
-        if self.surface.as_ref().is_some_and(Surface::takes_keys) {
-            return Vec::new();
+        match &mut self.surface {
+            Some(Surface::Login(login)) => {
+                login.type_text(text);
+                return Vec::new();
+            }
+            Some(surface) if surface.takes_keys() => {
+                self.filter_picker(Some(text));
+                return Vec::new();
+            }
+            Some(_) | None => {}
         }
         let style = PasteStyle::default();
         let style = PasteStyle {
@@ -67,7 +96,7 @@ impl App {
         if let Err(error) = self.composer.paste(text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        self.draft_was_edited(now)
+        self.draft_was_edited()
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
@@ -76,6 +105,8 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         let mut effects = self.interrupt();
+        self.reader = None;
+        self.discard_later();
         effects.extend(self.close_surfaces());
         self.composer.clear();
         self.held_prompt = None;
@@ -83,36 +114,46 @@ impl App {
         effects
     }
 
-    /// Stops the running turn.
+    /// Stops the running turn or command.
     pub(super) fn interrupt(&mut self) -> Vec<Effect> {
+        if !self.is_busy() {
+            return Vec::new();
+        }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        let Some(turn) = &mut session.turn else {
-            return Vec::new();
-        };
-        turn.stopping = true;
-        let session = session.key;
-        vec![Effect::Send(Input::Interrupt { session, request })]
-    }
-
-    fn surface_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
-        match self.surface.as_mut()? {
-            Surface::Trust(trust) => {
-                match press.key {
-                    Key::Up => trust.step(-1),
-                    Key::Down => trust.step(1),
-                    Key::PageUp => trust.scroll(-5),
-                    Key::PageDown => trust.scroll(5),
-                    Key::Enter => {
-                        let decision = trust.decision();
-                        return Some(self.trust_decided(decision));
-                    }
-                    _ => {}
-                }
-                Some(Vec::new())
+        let key = session.key;
+        if let Some(turn) = &mut session.turn {
+            let was_stopping = std::mem::replace(&mut turn.stopping, true);
+            if !was_stopping {
+                // What comes from here on is meant for afterwards.
+                self.discard_later();
             }
         }
+        vec![Effect::Send(Input::Interrupt {
+            session: key,
+            request,
+        })]
+    }
+
+    fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+        match self.surface.as_mut()? {
+            Surface::Picker(_) => return self.picker_key(press, now),
+            Surface::Login(_) => return Some(self.login_key(press)),
+            Surface::Settings(_) => return Some(self.settings_key(press)),
+            Surface::Trust(trust) => match press.key {
+                Key::Up => trust.step(-1),
+                Key::Down => trust.step(1),
+                Key::PageUp => trust.scroll(-5),
+                Key::PageDown => trust.scroll(5),
+                Key::Enter => {
+                    let decision = trust.decision();
+                    return Some(self.trust_decided(decision));
+                }
+                _ => {}
+            },
+        }
+        Some(Vec::new())
     }
 }

@@ -12,7 +12,7 @@ use crate::tui::rich::clipped;
 use crate::tui::style::Row;
 use crate::tui::transcript::View;
 use crate::tui::view::activity::{self, Activity};
-use crate::tui::view::surface::dim;
+use crate::tui::view::surface::{dim, divider};
 use crate::tui::view::{queue, status};
 
 /// Columns of a path in the status row.
@@ -25,13 +25,22 @@ struct Below {
 }
 
 impl App {
-    /// What the main screen shall show. Rows that have settled are in one frame only.
-    pub fn inline_frame(&mut self, size: Size, now: Instant, late: bool) -> InlineFrame {
+    /// What the main screen shall show. Rows that have settled are in one frame only, and again when
+    /// they are still on the screen, as `on_screen` of them are, and the width is another one.
+    pub fn inline_frame(
+        &mut self,
+        size: Size,
+        on_screen: usize,
+        now: Instant,
+        late: bool,
+    ) -> InlineFrame {
         let columns = usize::from(size.columns);
         let height = usize::from(size.rows);
         let below = self.below(columns, height, now, late);
+        let replace = self.transcript.take_back(on_screen, columns);
         let settled = self.transcript.settled_rows(columns);
         let room = height.saturating_sub(below.rows.len());
+        self.scroll.drawn_at_end(View::chat(columns), room);
         let mut live = self.transcript.live_rows(columns, room);
         let above = live.len();
         let caret = below.caret.map(|caret| Caret {
@@ -40,7 +49,7 @@ impl App {
         });
         live.extend(below.rows);
         InlineFrame {
-            replace: 0,
+            replace,
             settled,
             live,
             caret,
@@ -61,8 +70,7 @@ impl App {
         let cut = caret.map_or(most, |caret| most.min(caret.row));
         let room = height.saturating_sub(rows.len());
         let view = View::chat(columns);
-        let from = self.transcript.bottom(room, view);
-        let mut all = self.transcript.window(from, room, view);
+        let mut all = self.scroll.rows(&self.transcript, view, room);
         all.resize(room, Row::default());
         all.extend(rows.into_iter().skip(cut).take(height));
         let caret = caret.map(|caret| Caret {
@@ -88,17 +96,12 @@ impl App {
             }
         }
         rows.extend(self.widgets(columns));
-        let held = self.turn().map_or(0, |turn| turn.held.len());
-        match held {
-            0 => rows.push(Row::default()),
-            waiting => rows.extend(queue::rows(
-                queue::Queue {
-                    waiting,
-                    steering: waiting,
-                    editing: None,
-                },
-                columns,
-            )),
+        match self.queue.band() {
+            band if band.waiting == 0 => rows.push(Row::default()),
+            band => {
+                rows.push(divider(columns));
+                rows.extend(queue::rows(band, columns));
+            }
         }
         let mut view = self.composer.view(columns, (height / 2 + 1).max(3));
         if let Some(text) = self.field_placeholder() {
@@ -114,13 +117,24 @@ impl App {
             row: caret.row + usize::from(self.composer.attachments().is_some()),
             ..caret
         };
-        rows.extend(view.rows);
+        let surface = self.surface.as_ref();
+        let typed_into = surface.and_then(|surface| surface.caret(columns));
+        let caret = match typed_into {
+            Some((row, column)) => Caret {
+                row: rows.len() + row,
+                column,
+            },
+            None => {
+                rows.extend(view.rows);
+                caret
+            }
+        };
         let hint = self.settings.trust_scroll_hint.clone();
         let hint = hint.as_deref().unwrap_or("pgup/pgdn scroll");
-        let takes_keys = self
-            .surface
-            .as_ref()
-            .is_some_and(super::Surface::takes_keys);
+        let takes_keys = match &self.surface {
+            Some(surface) => surface.takes_keys(),
+            None => self.extension_takes_keys(),
+        };
         match &mut self.surface {
             Some(surface) => {
                 rows.extend(surface.rows(hint, columns, height.saturating_sub(rows.len())))
@@ -138,7 +152,7 @@ impl App {
         }
         Below {
             rows,
-            caret: Some(caret).filter(|_| !takes_keys),
+            caret: Some(caret).filter(|_| !takes_keys || typed_into.is_some()),
         }
     }
 
@@ -186,7 +200,7 @@ impl App {
         })
     }
 
-    fn status(&self, columns: usize, now: Instant) -> Row {
+    pub(super) fn status(&self, columns: usize, now: Instant) -> Row {
         let left: Vec<String> = self
             .layout
             .status_left
@@ -198,6 +212,7 @@ impl App {
         let right = match armed {
             true => "ctrl+c again to quit".to_owned(),
             false if hidden.is_some() => hidden.unwrap_or_default(),
+            false if !self.scroll.follows() => self.scroll_hint(),
             false => {
                 let parts = self.layout.status_right.iter();
                 let parts =
@@ -209,6 +224,11 @@ impl App {
             }
         };
         status::row(&left, &right, columns)
+    }
+
+    fn scroll_hint(&self) -> String {
+        let hint = self.settings.scroll_hint.as_deref();
+        one_line(hint.unwrap_or("reading back · end to follow"), None)
     }
 
     fn status_token(&self, token: &str) -> String {

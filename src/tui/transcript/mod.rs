@@ -17,6 +17,7 @@ pub use entry::body_rows;
 pub use options::{Depth, Options, View};
 pub use window::Place;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use details::{CallKey, Detail, Details};
@@ -36,6 +37,7 @@ pub struct Transcript {
     entries: Vec<Entry>,
     /// Entries before this one are settled, and their rows were handed out.
     given: usize,
+    handed: Handed,
     /// Entries that more may be added to, by their kind.
     reply: Option<usize>,
     thinking: Option<usize>,
@@ -51,6 +53,17 @@ pub struct Transcript {
     tokens: Tokens,
     cache: window::Cache,
 }
+
+/// The rows of the entries that were handed out last, and the width they were made for.
+#[derive(Debug, Default)]
+struct Handed {
+    columns: usize,
+    /// Rows by entry, of the last ones.
+    rows: VecDeque<usize>,
+}
+
+/// Entries that may be taken back: more than a screen has rows for.
+const MAX_HANDED: usize = 1024;
 
 impl Transcript {
     /// An empty one.
@@ -155,10 +168,14 @@ impl Transcript {
         }
     }
 
-    /// It ended.
-    pub fn end_shell(&mut self) {
+    /// It ended. What it wrote in all takes the place of what was seen so far, if that is known.
+    pub fn end_shell(&mut self, output: Option<&str>) {
         if let Some(shell) = self.shell() {
             shell.running = false;
+            if let Some(output) = output {
+                shell.output.clear();
+                shell.output.push(&sanitize(output));
+            }
         }
         if let Some(index) = self.shell.take() {
             self.entries[index].state = State::Settled;
@@ -250,10 +267,34 @@ impl Transcript {
     pub fn settled_rows(&mut self, columns: usize) -> Vec<Row> {
         let mut rows = Vec::new();
         while self.given < self.entries.len() && self.entries[self.given].state == State::Settled {
-            rows.extend(self.spaced(self.given, View::chat(columns)));
+            let entry = self.spaced(self.given, View::chat(columns));
+            self.handed.rows.push_back(entry.len());
+            rows.extend(entry);
             self.given += 1;
         }
+        let excess = self.handed.rows.len().saturating_sub(MAX_HANDED);
+        self.handed.rows.drain(..excess);
+        self.handed.columns = columns;
         rows
+    }
+
+    /// Takes back what was handed out for another width, to be handed out again for this one: the
+    /// whole entries among the last `on_screen` rows. Returns how many rows they had.
+    pub fn take_back(&mut self, on_screen: usize, columns: usize) -> usize {
+        if self.handed.columns == columns {
+            return 0;
+        }
+        let mut taken = 0;
+        while let Some(rows) = self.handed.rows.pop_back() {
+            if taken + rows > on_screen {
+                break;
+            }
+            taken += rows;
+            self.given -= 1;
+        }
+        // The terminal has the others for good.
+        self.handed.rows.clear();
+        taken
     }
 
     /// The rows below those that [`Transcript::settled_rows`] handed out: at most the last `most`.

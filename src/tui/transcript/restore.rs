@@ -29,7 +29,13 @@ impl Transcript {
                     content,
                     images,
                     internal: false,
-                } => self.push_user(content, images.len()),
+                } => match crate::agent::shell_parts(content) {
+                    Some((command, output)) => {
+                        self.start_shell(command);
+                        self.end_shell(Some(output));
+                    }
+                    None => self.push_user(content, images.len()),
+                },
                 Message::Assistant {
                     content,
                     tool_calls,

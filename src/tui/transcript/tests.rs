@@ -364,7 +364,7 @@ fn a_shell_command_shows_its_end() {
     transcript.start_shell("seq 30");
     transcript.push_shell_output(&(1..=30).map(|n| format!("{n}\n")).collect::<String>());
     assert!(transcript.settled_rows(40).is_empty());
-    transcript.end_shell();
+    transcript.end_shell(None);
     let rows = transcript.settled_rows(40);
     assert_eq!(
         styled(&rows)[..2],

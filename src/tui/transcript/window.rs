@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Transcript;
+use super::entry::Kind;
 use super::options::View;
 use crate::tui::style::Row;
 
@@ -50,6 +51,36 @@ impl Transcript {
             skip = 0;
         }
         rows
+    }
+
+    /// The last `height` rows.
+    pub fn tail(&self, height: usize, view: View) -> Vec<Row> {
+        self.window(self.bottom(height, view), height, view)
+    }
+
+    /// The same place after a change of the view, as near to its text as rows can tell, or after
+    /// the reply that it is in has settled in parts.
+    pub fn refitted(&self, mut place: Place, from: View, to: View) -> Place {
+        let is_reply = |index: usize| {
+            let kind = self.entries.get(index).map(|entry| &entry.kind);
+            matches!(kind, Some(Kind::Chunk(..) | Kind::Reply(_)))
+        };
+        while place.entry < self.entries.len() {
+            let rows = self.laid_out(place.entry, from).len();
+            if place.row < rows {
+                if from != to {
+                    let now = self.spaced(place.entry, to).len();
+                    place.row = place.row * now / rows;
+                }
+                break;
+            }
+            if !(is_reply(place.entry) && is_reply(place.entry + 1)) {
+                break;
+            }
+            place.row -= rows;
+            place.entry += 1;
+        }
+        place
     }
 
     /// The place from which a window of `height` rows shows the end.

@@ -56,6 +56,7 @@ impl Table {
             log: None,
             context_tokens: 0,
             turn: None,
+            shell: None,
         });
         Self {
             app,
@@ -75,7 +76,7 @@ impl Table {
             request: request::parse(method, &params).unwrap(),
             params,
         };
-        let effects = self.app.asked(asked, self.now);
+        let effects = self.app.asked(asked);
         self.app.before_frame(self.now);
         show(effects)
     }
@@ -103,7 +104,7 @@ impl Table {
         let mut rows = match self.app.full_frame(size, self.now, false) {
             Some((surface, _)) => surface.text(),
             None => {
-                let frame = self.app.inline_frame(size, self.now, false);
+                let frame = self.app.inline_frame(size, 0, self.now, false);
                 check(&frame.live, columns.into());
                 plain(&[frame.settled, frame.live].concat())
             }
@@ -262,10 +263,10 @@ fn an_interactive_panel_gets_every_key_but_two() {
     ];
     let expected = names.map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(table.press(keys), expected.join(" "));
-    let pasted = show(table.app.on_paste("a\r\nB", table.now));
+    let pasted = show(table.app.on_paste("a\r\nB"));
     let expected = ["a", "enter", "shift+b"].map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(pasted, expected.join(" "));
-    assert_eq!(show(table.app.on_paste(&"x".repeat(65), table.now)), "");
+    assert_eq!(show(table.app.on_paste(&"x".repeat(65))), "");
     // Another's panel replaces it, and null closes only one's own.
     let replaced = table.ask(OTHER, "ui.panel", json!({"title": "O", "lines": []}));
     assert_eq!(replaced, "={} 0:ui.panel_closed{}");
