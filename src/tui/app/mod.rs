@@ -24,6 +24,8 @@ mod session;
 mod shell;
 mod submit;
 mod surface;
+#[cfg(test)]
+mod tests;
 mod trust;
 mod turn;
 
