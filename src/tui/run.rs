@@ -212,7 +212,7 @@ impl Loop {
         let now = Instant::now();
         let effects = match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
-            InputEvent::Paste(text) => self.app.on_paste(&text),
+            InputEvent::Paste(text) => self.app.on_paste(&text, now),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
             InputEvent::Reply(reply) => return self.on_reply(reply),
             InputEvent::Focus(_) => return,
@@ -315,6 +315,7 @@ impl Loop {
                 Effect::Task(task) => self.start_task(task),
                 Effect::Write(bytes) => self.behind.extend(bytes),
                 Effect::Redraw => self.screen.forget(),
+                Effect::Palette(palette) => self.screen.set_palette(palette),
                 Effect::Edit(text) => self.edit(&text),
                 Effect::Suspend => self.suspend(),
                 Effect::Quit(status) => self.status = Some(status),
@@ -453,6 +454,7 @@ impl Loop {
         if !self.urgent && now < self.last_frame + PACE {
             return;
         }
+        self.app.before_frame(now);
         let modes = self.app.modes();
         let mut bytes = self.terminal.switch(modes);
         if !modes.alternate && self.screen.is_lost() {

@@ -19,7 +19,10 @@ impl App {
         if let Some(effects) = self.reader_key(press, command) {
             return effects;
         }
-        if let Some(effects) = self.surface_key(press) {
+        if let Some(effects) = self.extension_key(press, now) {
+            return effects;
+        }
+        if let Some(effects) = self.surface_key(press, now) {
             return effects;
         }
         if press == KeyPress::plain(Key::End) && !self.scroll.follows() {
@@ -54,16 +57,36 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         match self.composer.key(&press, &self.keymap) {
-            Handled::Changed => self.draft_changed(),
-            Handled::Submit => self.submit(now),
+            Handled::Changed => {
+                self.typed_at = Some(now);
+                self.draft_was_edited(now)
+            }
+            Handled::Submit => {
+                self.typed_at = None;
+                self.submit(now)
+            }
             Handled::Ignored => self.shortcut(&press),
         }
     }
 
     /// Text was pasted.
-    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
-        if self.reader.is_some() || self.surface.as_ref().is_some_and(Surface::takes_keys) {
+    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
+        if self.reader.is_some() {
             return Vec::new();
+        }
+        if let Some(effects) = self.extension_paste(text) {
+            return effects;
+        }
+        match &mut self.surface {
+            Some(Surface::Login(login)) => {
+                login.type_text(text);
+                return Vec::new();
+            }
+            Some(surface) if surface.takes_keys() => {
+                self.filter_picker(Some(text));
+                return Vec::new();
+            }
+            Some(_) | None => {}
         }
         let style = PasteStyle::default();
         let style = PasteStyle {
@@ -73,7 +96,7 @@ impl App {
         if let Err(error) = self.composer.paste(text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        self.draft_changed()
+        self.draft_was_edited(now)
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
@@ -114,22 +137,23 @@ impl App {
         })]
     }
 
-    fn surface_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
+    fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
         match self.surface.as_mut()? {
-            Surface::Trust(trust) => {
-                match press.key {
-                    Key::Up => trust.step(-1),
-                    Key::Down => trust.step(1),
-                    Key::PageUp => trust.scroll(-5),
-                    Key::PageDown => trust.scroll(5),
-                    Key::Enter => {
-                        let decision = trust.decision();
-                        return Some(self.trust_decided(decision));
-                    }
-                    _ => {}
+            Surface::Picker(_) => return self.picker_key(press, now),
+            Surface::Login(_) => return Some(self.login_key(press)),
+            Surface::Settings(_) => return Some(self.settings_key(press)),
+            Surface::Trust(trust) => match press.key {
+                Key::Up => trust.step(-1),
+                Key::Down => trust.step(1),
+                Key::PageUp => trust.scroll(-5),
+                Key::PageDown => trust.scroll(5),
+                Key::Enter => {
+                    let decision = trust.decision();
+                    return Some(self.trust_decided(decision));
                 }
-                Some(Vec::new())
-            }
+                _ => {}
+            },
         }
+        Some(Vec::new())
     }
 }

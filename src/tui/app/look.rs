@@ -41,7 +41,7 @@ impl App {
 
     /// The modes that the terminal shall have.
     pub fn modes(&self) -> Modes {
-        let alternate = self.is_full();
+        let alternate = self.is_full() || self.pane_is_open();
         let mouse = match self.settings.mouse.as_deref() {
             Some("on") => true,
             Some("off") => false,
@@ -64,11 +64,14 @@ impl App {
         now: Instant,
         late: bool,
     ) -> Option<(Surface, Option<Caret>)> {
-        if !self.is_full() {
-            return None;
-        }
         if let Some(surface) = self.reader_frame(size, now) {
             return Some((surface, None));
+        }
+        if let Some(frame) = self.pane_frame(size, now, late) {
+            return Some(frame);
+        }
+        if !self.is_full() {
+            return None;
         }
         let (columns, height) = (usize::from(size.columns), usize::from(size.rows));
         let (rows, caret) = self.conversation(columns, height, now, late);
@@ -79,6 +82,11 @@ impl App {
 
     /// The mouse did something. The wheel scrolls what it can, never the history of prompts.
     pub fn on_mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
+        if self.reader.is_none() {
+            if let Some(effects) = self.pane_mouse(mouse) {
+                return effects;
+            }
+        }
         let lines = self.settings.scroll_lines as isize;
         let rows = match mouse.kind {
             MouseKind::WheelUp => -lines,
@@ -97,6 +105,8 @@ impl App {
         self.reader = None;
         self.scroll.follow();
         self.surface = None;
+        // The core is about to answer what they have asked.
+        let _ = self.forget_extensions("e is shutting down");
         self.armed_until = None;
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::account::Why;
 use super::queue::Queue;
 use super::{App, Done, Effect, Opened, Surface, Task, Turn};
 use crate::agent::{
@@ -12,7 +13,7 @@ use crate::agent::{
 use crate::config::Trust;
 use crate::config::build::VERSION;
 use crate::config::trust::{self, Decision};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::tools;
 use crate::tui::view::trust as panel;
 
@@ -115,6 +116,7 @@ impl App {
     pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
         let (process, choice) = (self.process.clone(), self.choice());
         self.opening = reason;
+        self.is_opening = true;
         let work = move || {
             let mut warnings = Vec::new();
             let spec = process.open(choice, &mut warnings);
@@ -145,6 +147,7 @@ impl App {
 
     /// A session can begin, in the place of the one before.
     pub(super) fn opened(&mut self, opened: Result<Box<Opened>>) -> Vec<Effect> {
+        self.is_opening = false;
         let Opened {
             spec,
             past,
@@ -153,12 +156,17 @@ impl App {
         } = match opened {
             Ok(opened) => *opened,
             Err(error) => {
-                self.transcript.push_error(&error.to_string());
+                self.give_up_waiting();
+                let why = error.to_string();
+                if self.session.is_none() && error.kind() == Kind::Usage {
+                    return self.login(Why::Start(why));
+                }
+                self.transcript.push_error(&why);
                 return Vec::new();
             }
         };
         self.warn(warnings);
-        let mut effects = self.close();
+        let mut effects = self.close(Some(self.opening));
         let key = self.next_session();
         let extensions = spec.extensions.clone();
         let messages: Vec<_> = past
@@ -189,20 +197,24 @@ impl App {
         if let Some(prompt) = self.held_prompt.take() {
             effects.extend(self.submit_text(prompt, Instant::now()));
         }
+        effects.extend(self.carry_out(Instant::now()));
         effects
     }
 
-    /// Lets the session go.
-    pub(super) fn close(&mut self) -> Vec<Effect> {
+    /// Lets the session go. `next` is why another takes its place.
+    pub(super) fn close(&mut self, next: Option<Reason>) -> Vec<Effect> {
         let Some(session) = self.session.take() else {
             return Vec::new();
         };
+        let mut effects = self.refuse_questions("the session is another one");
         self.queue = Queue::default();
         self.scroll.follow();
         let request = self.next_request();
-        vec![Effect::Send(Input::Close {
+        effects.push(Effect::Send(Input::Close {
             session: session.key,
             request,
-        })]
+            next,
+        }));
+        effects
     }
 }
