@@ -7,7 +7,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::agent::{Input, Past, SessionSpec};
+use crate::chat::Image;
 use crate::error::Result;
+use crate::tui::clipboard::Clip;
 
 /// Something to be done.
 #[derive(Debug)]
@@ -51,6 +53,10 @@ pub enum Done {
     Opened(Result<Box<Opened>>),
     /// The editor has ended; the text as it was saved, or why it is not used.
     Edited(std::result::Result<String, String>),
+    /// What was read for the draft, under the number of the read.
+    Clip(u64, std::result::Result<Clip, String>),
+    /// The image that a prompt begins with, if it does.
+    Looked(u64, Vec<Image>),
     /// Something to tell, and nothing else.
     Notice(String),
 }

@@ -8,6 +8,7 @@ mod commands;
 mod core;
 mod effect;
 mod extensions;
+mod images;
 mod keys;
 mod look;
 mod queue;
@@ -77,6 +78,8 @@ pub struct App {
     reader: Option<reader::Reader>,
     /// What waits for the turn, or until nothing runs.
     queue: queue::Queue,
+    /// An image or a text that is being read for the draft.
+    reading: Option<images::Reading>,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -113,6 +116,7 @@ impl App {
             scroll: scroll::Scroll::default(),
             reader: None,
             queue: queue::Queue::default(),
+            reading: None,
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,
@@ -152,6 +156,8 @@ impl App {
     pub fn on_done(&mut self, done: Done) -> Vec<Effect> {
         match done {
             Done::Opened(opened) => self.opened(opened),
+            Done::Clip(number, clip) => self.clip_read(number, clip, Instant::now()),
+            Done::Looked(number, images) => self.looked(number, images, Instant::now()),
             Done::Edited(Ok(text)) => {
                 self.composer.set_text(&text);
                 Vec::new()

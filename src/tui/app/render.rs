@@ -178,6 +178,7 @@ impl App {
         let armed = self.armed_until.is_some_and(|until| now < until);
         let right = match armed {
             true => "ctrl+c again to quit".to_owned(),
+            false if self.reading.is_some() => "reading the clipboard".to_owned(),
             false if !self.scroll.follows() => self.scroll_hint(),
             false => {
                 let parts = self.layout.status_right.iter();

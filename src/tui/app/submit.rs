@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use super::images::{QUESTION, without_path};
 use super::{App, Effect, Turn};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source};
 use crate::chat::Image;
@@ -18,7 +19,21 @@ pub(super) struct Submitted {
     text: String,
     images: Vec<Image>,
     verdict: Option<Verdict>,
+    /// Whether it begins with an image.
+    look: Look,
 }
+
+/// How far the look at the first word of a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Wanted,
+    /// A task reads the file, under this number.
+    Reading(u64),
+    Done,
+}
+
+/// Why a prompt with images stays.
+const NO_IMAGES: &str = "images cannot join a running turn; send them after it";
 
 /// What a line is.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,12 +49,16 @@ enum Line<'a> {
 impl App {
     /// Enter was pressed in the composer.
     pub(super) fn submit(&mut self, now: Instant) -> Vec<Effect> {
-        if self.composer.draft().is_blank() {
+        if self.enter_waits() || self.composer.draft().is_blank() {
             return Vec::new();
         }
         if self.session.is_none() {
             self.transcript
                 .push_notice("there is no session yet: sign in with /login first");
+            return Vec::new();
+        }
+        if self.turn().is_some() && !self.composer.draft().images.is_empty() {
+            self.transcript.push_notice(NO_IMAGES);
             return Vec::new();
         }
         self.scroll.follow();
@@ -73,6 +92,7 @@ impl App {
             text,
             images,
             verdict: None,
+            look: Look::Wanted,
         });
         effects.extend(self.carry_out(now));
         effects
@@ -94,29 +114,53 @@ impl App {
 
     fn carry_out(&mut self, now: Instant) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let ready = |line: &Submitted| line.request.is_none() || line.verdict.is_some();
+        let ready = |line: &Submitted| {
+            let hooked = line.request.is_none() || line.verdict.is_some();
+            hooked && !matches!(line.look, Look::Reading(_))
+        };
         while self.submitted.front().is_some_and(ready) {
-            let Some(line) = self.submitted.pop_front() else {
+            let Some(mut line) = self.submitted.pop_front() else {
                 break;
             };
-            let mut text = line.text;
             if let Some(Verdict::Input {
                 consumed,
                 replacement,
                 notices,
-            }) = line.verdict
+            }) = line.verdict.take()
             {
+                line.request = None;
                 for notice in notices {
                     self.transcript.push_notice(&notice);
                 }
                 if consumed {
                     continue;
                 }
-                text = replacement.unwrap_or(text);
+                line.text = replacement.unwrap_or(line.text);
             }
-            effects.extend(self.run_line(text, line.images, now));
+            if line.look == Look::Wanted {
+                if let Some((number, task)) = self.look_for_image(&line.text) {
+                    line.look = Look::Reading(number);
+                    self.submitted.push_front(line);
+                    effects.push(task);
+                    break;
+                }
+            }
+            effects.extend(self.run_line(line.text, line.images, now));
         }
         effects
+    }
+
+    /// The file that a line seems to begin with has been read.
+    pub(super) fn looked(&mut self, number: u64, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+        let waits = |line: &&mut Submitted| line.look == Look::Reading(number);
+        if let Some(line) = self.submitted.iter_mut().find(waits) {
+            line.look = Look::Done;
+            if !images.is_empty() {
+                line.text = without_path(&line.text).to_owned();
+                line.images.extend(images);
+            }
+        }
+        self.carry_out(now)
     }
 
     pub(super) fn run_line(
@@ -126,9 +170,15 @@ impl App {
         now: Instant,
     ) -> Vec<Effect> {
         match line(&text) {
-            Line::Shell(command) => self.shell(command, &images),
+            Line::Shell(command) => {
+                self.leave_out(&images);
+                self.shell(command)
+            }
             Line::Slash(name, args) => match self.command(name, args, now) {
-                Some(effects) => effects,
+                Some(effects) => {
+                    self.leave_out(&images);
+                    effects
+                }
                 None => {
                     self.transcript
                         .push_notice(&format!("there is no command /{name} - see /help"));
@@ -139,8 +189,19 @@ impl App {
         }
     }
 
+    fn leave_out(&mut self, images: &[Image]) {
+        if !images.is_empty() {
+            self.transcript
+                .push_notice("the images were left out: a command takes none");
+        }
+    }
+
     /// Says something to the model: a new turn, or a message into the running one.
     pub(super) fn prompt(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+        let text = match text.trim().is_empty() && !images.is_empty() {
+            true => QUESTION.to_owned(),
+            false => text,
+        };
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
@@ -152,8 +213,8 @@ impl App {
         }
         if session.turn.is_some() {
             if !images.is_empty() {
-                self.transcript
-                    .push_notice("images cannot join a running turn; send them after it");
+                self.transcript.push_notice(NO_IMAGES);
+                self.give_back(&text, images);
                 return Vec::new();
             }
             self.queue.steer(request, text.clone());
