@@ -15,7 +15,7 @@ use super::open::Selection;
 use crate::chat::{self, ToolCall, ToolResult};
 use crate::extension::{AskId, EventName, ExtensionId, Failure, Hook, Verdict, request};
 use crate::provider::{Model, Request, StreamEvent};
-use crate::session::Record;
+use crate::session::{Entry, Record};
 use crate::tools::Identity;
 
 /// Numbers a piece of work whose answer is awaited.
@@ -65,6 +65,8 @@ pub enum Action {
     Tell(EventName, Value),
     /// Answer a request of an extension.
     Reply(AskId, Result<Value, String>),
+    /// Take back the newest change of a file, and answer.
+    Undo(RequestId),
     /// Read the AGENTS.md of these directories, outermost first.
     ReadInstructions(Job, Vec<PathBuf>),
     /// Write these to the log and its sidecar, in order.
@@ -115,8 +117,14 @@ pub enum SessionEvent {
     Amend(RequestId, RequestId, Option<String>),
     /// A frontend wants a command run.
     Shell(RequestId, String),
-    /// A frontend wants the older messages summarised.
-    Compact(RequestId, Option<String>),
+    /// A frontend wants the older messages summarised, maybe even while a turn runs.
+    Compact(RequestId, Option<String>, bool),
+    /// A frontend gives the session another display name.
+    Rename(RequestId, Option<String>),
+    /// A frontend goes back to a node, with the history that ends there.
+    Rewind(RequestId, Vec<Entry>, Option<String>),
+    /// A frontend wants the newest change of a file taken back.
+    Undo(RequestId),
     /// A frontend wants another model or effort, maybe even while a turn runs.
     Configure(RequestId, Selection, bool),
     /// A frontend wants to know something.
@@ -150,6 +158,8 @@ pub enum SessionEvent {
     Named(String),
     /// The instructions that were found.
     Instructions(Job, Vec<Instructions>),
+    /// What came of [`Action::Undo`].
+    Undone(RequestId, Result<String, String>),
     /// What came of the last [`Action::Append`].
     Appended {
         /// Why something could not be written.

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::action::Action;
 use super::conversation::{Effects, Held};
-use super::event::{Limits, Prompt, RequestId, Source, TurnEvent};
+use super::event::{Limits, Prompt, RequestId, TurnEvent};
 use super::session::Session;
 use super::shell::RUNS;
-use super::turn::Stop;
+use super::turn::{Stop, Turn};
 use crate::chat::Message;
 use crate::extension::AskId;
 use crate::extension::request;
@@ -74,29 +74,26 @@ impl Session {
 
     fn send(&mut self, message: Held, run: bool, fx: &mut Effects<'_>) -> Result<(), String> {
         match &self.turn {
-            Some(turn) if turn.is_stopping() => Err("the turn is being stopped".into()),
-            Some(_) if !run => Err("a turn is running; use `run` or `when`".into()),
-            Some(_) => {
+            Some(turn) if turn.is_stopping() => return Err("the turn is being stopped".into()),
+            Some(turn) if turn.is_compaction() => {
+                return Err("the conversation is being compacted - try again after it".into());
+            }
+            Some(turn) if turn.has_begun() && !run => {
+                return Err("a turn is running; use `run` or `when`".into());
+            }
+            Some(_) if run => {
                 self.conversation.held.push_back(message);
-                Ok(())
             }
-            None if run && self.shell.is_some() => Err(RUNS.into()),
+            None if run && self.shell.is_some() => return Err(RUNS.into()),
             None if run => {
-                let Held {
-                    content, internal, ..
-                } = message;
-                let prompt = Prompt {
-                    text: content,
-                    images: Vec::new(),
-                    source: match internal {
-                        true => Source::Internal,
-                        false => Source::Settled,
-                    },
-                };
-                self.start(RequestId::NOBODY, prompt, Limits::default(), fx);
-                Ok(())
+                if !message.internal {
+                    let text = message.content.clone();
+                    fx.push(Action::Emit(None, TurnEvent::Steered(text)));
+                }
+                let (prompt, limits) = (Prompt::from(message), Limits::default());
+                self.start(RequestId::NOBODY, prompt, limits, fx);
             }
-            None => {
+            _ => {
                 let Held {
                     content, internal, ..
                 } = message;
@@ -105,9 +102,9 @@ impl Session {
                 }
                 self.conversation
                     .commit(Message::internal(content), None, fx);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// Gives the session another display name.
@@ -132,7 +129,7 @@ impl Session {
             "cwd": conversation.spec.workspace,
             "model": model.slug(),
             "effort": conversation.selection.effort,
-            "running": self.turn.is_some(),
+            "running": self.turn.as_ref().is_some_and(Turn::has_begun),
             "tools": tools,
             "context_tokens": conversation.context_tokens(""),
             "context_window": model.context_window,

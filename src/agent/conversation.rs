@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::action::{Action, LogEntry, Now};
 use super::compact;
-use super::event::{Answer, RequestId};
+use super::event::{Answer, Prompt, RequestId, Source};
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
 use crate::chat::{Message, ToolSpec};
@@ -72,10 +72,25 @@ impl Held {
     }
 }
 
+impl From<Held> for Prompt {
+    fn from(held: Held) -> Self {
+        Self {
+            text: held.content,
+            images: Vec::new(),
+            source: match held.internal {
+                true => Source::Internal,
+                false => Source::Settled,
+            },
+        }
+    }
+}
+
 /// Records on their way to the log.
 #[derive(Debug, Default)]
 struct Queue {
     head: Option<String>,
+    /// Whether there is a log, or one on its way.
+    begun: bool,
     waiting: Vec<LogEntry>,
     in_flight: bool,
     failing: bool,
@@ -103,20 +118,9 @@ impl Conversation {
     /// A conversation that goes on from `past`, whose log is left for its writer.
     pub fn new(spec: Arc<SessionSpec>, past: &mut Past) -> Self {
         let path = past.log.as_ref().map(|log| log.path().to_path_buf());
-        let instructed = past
-            .entries
-            .iter()
-            .filter_map(|entry| match entry.message.as_ref() {
-                Message::User {
-                    content,
-                    internal: true,
-                    ..
-                } => instructions::directory_of(content),
-                _ => None,
-            });
         Self {
             selection: spec.selection.clone(),
-            instructed: instructed.collect(),
+            instructed: instructed(&past.entries),
             spec,
             history: std::mem::take(&mut past.entries),
             name: past.name.take(),
@@ -130,6 +134,7 @@ impl Conversation {
             next_job: 1,
             log: Queue {
                 head: past.head.take(),
+                begun: path.is_some(),
                 path,
                 ..Queue::default()
             },
@@ -188,7 +193,7 @@ impl Conversation {
         }
         self.name.clone_from(&name);
         // Before the first message there is no log; the name follows that.
-        if self.spec.saves() && self.log.head.is_some() {
+        if self.spec.saves() && self.log.begun {
             self.append(Record::Name(name.unwrap_or_default()), fx);
         }
         true
@@ -217,8 +222,8 @@ impl Conversation {
         }
     }
 
-    /// A turn has ended: what waited for that takes effect.
-    pub fn turn_over(&mut self) {
+    /// What was chosen during a turn takes effect: it is over, or the next one begins.
+    pub fn adopt_selection(&mut self) {
         if let Some(selection) = self.next_selection.take() {
             self.selection = selection;
         }
@@ -253,7 +258,7 @@ impl Conversation {
             message: message.clone(),
         });
         if let Some(id) = id {
-            let is_first = self.log.head.is_none();
+            let is_first = !std::mem::replace(&mut self.log.begun, true);
             let parent = self.log.head.replace(id.clone());
             let timestamp = fx.now.wall_ms;
             self.append(
@@ -299,6 +304,15 @@ impl Conversation {
             };
             self.append(record, fx);
         }
+    }
+
+    /// Goes on from an earlier node, whose history this is. Nothing is written: the next record
+    /// begins another branch.
+    pub fn rewind(&mut self, history: Vec<Entry>, head: Option<String>) {
+        self.instructed = instructed(&history);
+        self.history = history;
+        self.measured = None;
+        self.log.head = head;
     }
 
     /// The provider counted the history as it stands now.
@@ -377,4 +391,19 @@ impl Conversation {
             fx.push(Action::Append(std::mem::take(&mut self.log.waiting)));
         }
     }
+}
+
+/// The directories whose AGENTS.md the history holds.
+fn instructed(history: &[Entry]) -> BTreeSet<PathBuf> {
+    let directories = history
+        .iter()
+        .filter_map(|entry| match entry.message.as_ref() {
+            Message::User {
+                content,
+                internal: true,
+                ..
+            } => instructions::directory_of(content),
+            _ => None,
+        });
+    directories.collect()
 }

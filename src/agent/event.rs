@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{self, Deltas, Image, Message, Outcome, ToolResult, Usage};
-use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Verdict};
+use crate::chat::{self, Deltas, Display, Image, Message, Outcome, ToolResult, Usage};
+use crate::config::Settings;
+use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Host, Verdict};
+use crate::session::Entry;
 use crate::tools::Running;
 
 /// Names a session inside the core.
@@ -91,6 +93,9 @@ pub enum Input {
         request: RequestId,
         /// What the summary should pay most attention to.
         focus: Option<String>,
+        /// Whether it may be asked for while a turn runs; it is answered at once and done with
+        /// the turn's next step then.
+        during_turn: bool,
     },
     /// Use another model or effort from the next turn on.
     Configure {
@@ -103,6 +108,8 @@ pub enum Input {
         /// Whether it may be asked for while a turn runs; it takes effect after it then.
         during_turn: bool,
     },
+    /// Give a session another display name. Not answered; an event tells it.
+    Name(SessionKey, String),
     /// Tell something about a session. Answered at once.
     Query {
         /// The session.
@@ -122,6 +129,37 @@ pub enum Input {
         fork: SessionKey,
         /// What clients call the new one.
         handle: Option<String>,
+        /// Whether the new one takes the place of this one, which is closed.
+        replaces: bool,
+    },
+    /// Give a session another display name, or none. Answered at once.
+    Rename {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// The name.
+        name: Option<String>,
+    },
+    /// Go on from an earlier node of the session's log. What came after it stays in the file. Refused
+    /// while a turn runs, answered at once.
+    Rewind {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// The history that ends at the node, as [`crate::session::load_at`] gives it.
+        entries: Vec<Entry>,
+        /// The node; none is before the first.
+        head: Option<String>,
+    },
+    /// Take back the newest change that `write` or `edit` made. Answered by [`Answer::Undone`];
+    /// refused while a turn runs.
+    Undo {
+        /// The session.
+        session: SessionKey,
+        /// Answered when it is done.
+        request: RequestId,
     },
     /// Stop a session's turn, end its processes and forget it.
     Close {
@@ -129,6 +167,17 @@ pub enum Input {
         session: SessionKey,
         /// Answered when nothing is left of it.
         request: RequestId,
+        /// Why another session takes its place at once; none when nothing does.
+        next: Option<Reason>,
+    },
+    /// Go on with other extensions and settings, once no turn runs. Answered by [`Answer::Done`].
+    Reload {
+        /// Answered when the old extensions are told off.
+        request: RequestId,
+        /// The extensions, ready.
+        host: Box<Host>,
+        /// The settings for every session.
+        settings: Box<Settings>,
     },
     /// Answer a request of an extension, see [`Output::Asked`].
     Reply(AskId, Result<Value, String>),
@@ -205,6 +254,8 @@ pub struct SessionInfo {
     pub workspace: PathBuf,
     /// Its log, once it exists.
     pub log: Option<PathBuf>,
+    /// The node of the log that the next record follows.
+    pub head: Option<String>,
     /// Its display name.
     pub name: Option<String>,
     /// What answers.
@@ -334,6 +385,8 @@ pub enum Answer {
     Messages(Vec<Arc<Message>>),
     /// The new session is there; its log, when it has one.
     Forked(Option<PathBuf>),
+    /// What was taken back, or why nothing was.
+    Undone(Result<String, String>),
     /// What the extensions say to a hook.
     Hooked(Box<Verdict>),
     /// What came of asking an extension.
@@ -375,7 +428,7 @@ pub enum TurnEvent {
         /// What the model reads.
         content: String,
         /// What the viewer shows instead. Never serialised.
-        display: Option<String>,
+        display: Option<Display>,
     },
     /// A summary is being asked for.
     Compacting,

@@ -16,9 +16,11 @@ use super::action::{Action, Job, LogEntry, SessionEvent};
 use super::event::{RequestId, SessionKey};
 use super::gate::Gate;
 use super::open::{Past, SessionSpec};
+use super::session::Fork;
 use super::{instructions, prompt};
 use crate::chat::{ToolCall, ToolResult};
 use crate::error::Result;
+use crate::extension::Host;
 use crate::provider::{self, Cause, Failure, Lane, Model, Request, Stage, StreamEvent};
 use crate::session::Log;
 use crate::sys::cancel::cancel_pair;
@@ -40,18 +42,29 @@ pub enum Event {
     /// Something happened to a session.
     Session(SessionKey, SessionEvent),
     /// The log of a fork is there, or could not be made.
-    Forked {
-        /// The request.
-        request: RequestId,
-        /// The new session.
-        fork: SessionKey,
-        /// Its spec.
-        spec: Arc<SessionSpec>,
-        /// What it goes on from.
-        past: Result<Past>,
-    },
+    Forked(Forking, Arc<SessionSpec>, Result<Past>),
     /// Nothing is left of a closed session.
-    Closed(SessionKey, RequestId),
+    Closed(SessionKey, Leaving),
+}
+
+/// A fork that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Forking {
+    /// The request.
+    pub request: RequestId,
+    /// The new session.
+    pub fork: SessionKey,
+    /// The session whose place it takes, if it does.
+    pub replaces: Option<SessionKey>,
+}
+
+/// A session that is being closed.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// Who is told when nothing is left of it.
+    pub request: Option<RequestId>,
+    /// Whether the extensions know already.
+    pub is_told: bool,
 }
 
 /// Where jobs send what happened.
@@ -97,6 +110,11 @@ impl Workers {
         }
     }
 
+    /// Works with other settings and extensions from now on.
+    pub fn set_spec(&mut self, spec: Arc<SessionSpec>) {
+        self.spec = spec;
+    }
+
     /// Makes streams wait, or lets them go on.
     pub fn set_congested(&mut self, congested: bool) {
         self.congested = congested;
@@ -117,7 +135,7 @@ impl Workers {
 
     /// Ends all work of the session, its processes included, and tells when nothing is left.
     /// `false` when no thread could be started for it; then it ends without being waited for.
-    pub fn end(self, key: SessionKey, request: RequestId) -> bool {
+    pub fn end(self, key: SessionKey, leaving: Leaving) -> bool {
         let (spec, events) = (self.spec.clone(), self.events.clone());
         let (open, closed) = self.log_open.clone();
         start("close", move || {
@@ -126,7 +144,7 @@ impl Workers {
             spec.runtime.processes.end();
             // The lock goes with the log's writer: who is answered may open the log again.
             let _ = closed.recv_timeout(LOG_END);
-            let _ = events.send(Event::Closed(key, request));
+            let _ = events.send(Event::Closed(key, leaving));
         })
     }
 
@@ -155,6 +173,14 @@ impl Workers {
             Action::RunShell(id, command) => return self.run_tool(id, Work::Shell(command)),
             Action::CancelTool(id) => {
                 self.tools.remove(&id);
+            }
+            Action::Undo(request) => {
+                let runtime = self.spec.runtime.clone();
+                let event = move |done: Option<Result<String, String>>| {
+                    let crashed = || Err("it crashed; this is a bug in e".into());
+                    SessionEvent::Undone(request, done.unwrap_or_else(crashed))
+                };
+                return self.spawn("undo", event, move || runtime.undo());
             }
             Action::ReadInstructions(job, directories) => {
                 let spec = self.spec.clone();
@@ -384,27 +410,23 @@ fn write_waiting(
 }
 
 /// Gives a fork its own log, as long as the original's living branch.
-pub fn fork_log(
-    request: RequestId,
-    fork: SessionKey,
-    spec: Arc<SessionSpec>,
-    past: Past,
-    original: PathBuf,
-    events: Events,
-) -> bool {
+pub fn fork_log(wanted: Forking, fork: Fork, original: PathBuf, events: Events) -> bool {
+    let Fork { spec, past, .. } = fork;
     start("fork", move || {
-        let copy = || Log::fork(&original, &spec.log_spec());
-        let past = copy().map(|log| Past {
+        let log = Log::fork(&original, past.head.as_deref(), &spec.log_spec());
+        let past = log.map(|log| Past {
             log: Some(log),
             ..past
         });
-        let _ = events.send(Event::Forked {
-            request,
-            fork,
-            spec: spec.clone(),
-            past,
-        });
+        let _ = events.send(Event::Forked(wanted, spec, past));
     })
+}
+
+/// Ends extensions that nobody needs any more, without holding up anybody.
+pub fn shut_down(host: Host) {
+    start("shutdown", move || {
+        host.shut_down();
+    });
 }
 
 /// Starts a named thread; `false` when the system has none left.

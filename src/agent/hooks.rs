@@ -62,6 +62,11 @@ impl Turn {
 
     /// The prompt joins the conversation, behind what waited for it.
     fn begin(&mut self, prompt: Prompt, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        // An input hook or a command may have chosen another model for it.
+        conversation.adopt_selection();
+        let selection = &conversation.selection;
+        self.report
+            .answered_by(selection.model.slug(), selection.effort.clone());
         self.announce(fx);
         for text in std::mem::take(&mut conversation.next_turn) {
             conversation.commit(Message::internal(text), None, fx);
@@ -76,6 +81,14 @@ impl Turn {
         let job = conversation.job();
         self.phase = Phase::Preparing(job);
         fx.push(Action::Prepare(job, conversation.selection.model.clone()));
+    }
+
+    /// The line is dealt with. What an extension sent meanwhile is said instead, if there is any.
+    fn begin_held(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+        match conversation.held.pop_front() {
+            Some(held) => self.begin(Prompt::from(held), conversation, fx),
+            None => self.end(false, conversation, fx),
+        }
     }
 
     /// The system prompt is there; extensions may add to it.
@@ -167,7 +180,7 @@ impl Turn {
             self.emit(TurnEvent::Warning(notice), fx);
         }
         if consumed {
-            return self.end(false, conversation, fx);
+            return self.begin_held(conversation, fx);
         }
         if let Some(text) = replacement {
             prompt.text = text;
@@ -210,7 +223,7 @@ impl Turn {
             self.emit(TurnEvent::Warning(text), fx);
         }
         match answer.prompt {
-            None => self.end(false, conversation, fx),
+            None => self.begin_held(conversation, fx),
             Some(text) => {
                 let prompt = Prompt { text, ..pending };
                 self.begin(prompt, conversation, fx);

@@ -22,6 +22,7 @@ mod prompt;
 mod report;
 mod runtime;
 mod session;
+mod sessions;
 mod shell;
 mod stream;
 mod summarise;
@@ -32,6 +33,7 @@ mod turn;
 #[cfg(test)]
 mod tests;
 
+pub use crate::tools::Running;
 pub use details::{Details, cause_name};
 pub use event::{
     Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Query, Reason, RequestId,

@@ -75,7 +75,7 @@ pub struct Past {
 }
 
 /// Everything a session needs to know and never changes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionSpec {
     /// The session's id: the one in the log's name.
     pub id: String,
@@ -205,15 +205,17 @@ impl SessionSpec {
             id: Uuid::now_v7().to_string(),
             created_ms: clock::now_ms(),
             runtime: Arc::new(tools::Runtime::new(self.workspace.clone(), env)),
-            workspace: self.workspace.clone(),
-            home: self.home.clone(),
             selection,
-            tools: self.tools.clone(),
-            settings: self.settings.clone(),
-            warnings: self.warnings.clone(),
-            provider: self.provider.clone(),
-            extensions: self.extensions.clone(),
-            save: self.save,
+            ..self.clone()
+        }
+    }
+
+    /// The same session with other settings and extensions.
+    pub fn reloaded(&self, settings: Settings, extensions: Arc<Registry>) -> Self {
+        Self {
+            settings,
+            extensions,
+            ..self.clone()
         }
     }
 

@@ -30,6 +30,12 @@ impl Report {
         }
     }
 
+    /// Another model answers than was thought at first.
+    pub fn answered_by(&mut self, model: String, effort: Option<String>) {
+        self.result.model = model;
+        self.result.effort = effort;
+    }
+
     /// Takes account of an event.
     pub fn observe(&mut self, event: &TurnEvent) {
         let result = &mut self.result;

@@ -65,7 +65,8 @@ impl Session {
             log: None,
         };
         let spec = conversation.spec.fork(conversation.selection.clone());
-        let original = conversation.log_path().filter(|_| spec.saves());
+        let saved = spec.saves() && conversation.head().is_some();
+        let original = conversation.log_path().filter(|_| saved);
         Ok(Fork {
             spec: Arc::new(spec),
             past,
@@ -119,6 +120,10 @@ impl Session {
         let stopping = self.is_stopping();
         let conversation = &mut self.conversation;
         match (event, &mut self.turn) {
+            (SessionEvent::Compact(request, focus, true), Some(_)) if !stopping => {
+                conversation.compact_asked = Some(focus);
+                fx.push(Action::Answer(request, Answer::Done));
+            }
             (SessionEvent::Configure(request, selection, true), Some(_)) => {
                 conversation.select_next(selection, &mut fx);
                 fx.push(Action::Answer(request, Answer::Done));
@@ -126,16 +131,20 @@ impl Session {
             (
                 event @ (SessionEvent::Prompt(..)
                 | SessionEvent::Compact(..)
-                | SessionEvent::Configure(..)),
+                | SessionEvent::Configure(..)
+                | SessionEvent::Rewind(..)
+                | SessionEvent::Undo(_)),
                 Some(_),
             ) if stopping => {
                 self.waiting.push_back(event);
             }
             (
                 SessionEvent::Prompt(request, ..)
-                | SessionEvent::Compact(request, _)
+                | SessionEvent::Compact(request, ..)
                 | SessionEvent::Shell(request, _)
-                | SessionEvent::Configure(request, ..),
+                | SessionEvent::Configure(request, ..)
+                | SessionEvent::Rewind(request, ..)
+                | SessionEvent::Undo(request),
                 Some(_),
             ) => {
                 fx.push(Action::Answer(request, Answer::Refused(BUSY.into())));
@@ -146,10 +155,22 @@ impl Session {
             (SessionEvent::Shell(request, command), None) => {
                 self.start_shell(request, command, &mut fx);
             }
-            (SessionEvent::Compact(request, focus), None) => {
+            (SessionEvent::Compact(request, focus, _), None) => {
                 self.start_compaction(request, focus, &mut fx);
             }
             (SessionEvent::Asked(ask, asked), _) => self.serve(ask, asked, &mut fx),
+            (SessionEvent::Rename(request, name), _) => {
+                self.rename(name, &mut fx);
+                fx.push(Action::Answer(request, Answer::Done));
+            }
+            (SessionEvent::Rewind(request, entries, head), None) => {
+                conversation.rewind(entries, head);
+                fx.push(Action::Answer(request, Answer::Done));
+            }
+            (SessionEvent::Undo(request), None) => fx.push(Action::Undo(request)),
+            (SessionEvent::Undone(request, done), _) => {
+                fx.push(Action::Answer(request, Answer::Undone(done)));
+            }
             (SessionEvent::Named(name), None) => self.rename(Some(name), &mut fx),
             (SessionEvent::Configure(request, selection, _), None) => {
                 conversation.select(selection, &mut fx);
@@ -237,6 +258,7 @@ impl Session {
             Query::Info => Answer::Info(Box::new(SessionInfo {
                 workspace: conversation.spec.workspace.clone(),
                 log: conversation.log_path(),
+                head: conversation.head().map(String::from),
                 name: conversation.name.clone(),
                 selection: conversation.selection.clone(),
                 messages: conversation.history.len(),
@@ -253,7 +275,10 @@ fn request_of(event: &SessionEvent) -> Option<RequestId> {
         | SessionEvent::Steer(request, _)
         | SessionEvent::Amend(request, ..)
         | SessionEvent::Shell(request, _)
-        | SessionEvent::Compact(request, _)
+        | SessionEvent::Compact(request, ..)
+        | SessionEvent::Rename(request, _)
+        | SessionEvent::Rewind(request, ..)
+        | SessionEvent::Undo(request)
         | SessionEvent::Configure(request, ..)
         | SessionEvent::Query(request, _)
         | SessionEvent::Interrupt(Some(request)) => Some(*request),

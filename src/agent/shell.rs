@@ -63,7 +63,9 @@ impl Session {
                 fx.push(Action::CancelTool(shell.id));
             }
             SessionEvent::Prompt(request, ..)
-            | SessionEvent::Compact(request, _)
+            | SessionEvent::Compact(request, ..)
+            | SessionEvent::Rewind(request, ..)
+            | SessionEvent::Undo(request)
             | SessionEvent::Shell(request, _) => {
                 fx.push(Action::Answer(request, Answer::Refused(RUNS.into())));
             }

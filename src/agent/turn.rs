@@ -173,6 +173,10 @@ impl Turn {
             | SessionEvent::Shell(..)
             | SessionEvent::Compact(..)
             | SessionEvent::Configure(..)
+            | SessionEvent::Rename(..)
+            | SessionEvent::Rewind(..)
+            | SessionEvent::Undo(..)
+            | SessionEvent::Undone(..)
             | SessionEvent::Query(..)
             | SessionEvent::Asked(..) => {}
             SessionEvent::Interrupt(from) => {
@@ -232,9 +236,21 @@ impl Turn {
         }
     }
 
+    /// Whether something is said to the model, or about to be. While extensions look at the line, and
+    /// while a command runs, that is open.
+    pub fn has_begun(&self) -> bool {
+        !matches!(self.phase, Phase::Submitting(_) | Phase::Commanding(_))
+    }
+
     /// Whether it only winds down: nothing that is said to it now is heard.
     pub fn is_stopping(&self) -> bool {
         self.stop.is_some() || matches!(self.phase, Phase::Finishing { .. })
+    }
+
+    /// Whether it does nothing but put a summary in the place of older messages.
+    pub fn is_compaction(&self) -> bool {
+        let compacts = self.compaction.is_some() || matches!(self.phase, Phase::Rewriting(_));
+        compacts && !self.announced
     }
 
     /// Tells the frontend, and takes the event into the result.
@@ -386,11 +402,11 @@ impl Turn {
         if self.told {
             conversation.tell(EventName::TurnEnd, || json!({"aborted": aborted}), fx);
         }
-        conversation.turn_over();
         let empty = Report::new(String::new(), None, Vec::new());
         let report = std::mem::replace(&mut self.report, empty);
         let pricing = conversation.selection.model.pricing.as_ref();
         let result = report.finish(pricing, conversation.log_path());
+        conversation.adopt_selection();
         fx.push(Action::Answer(self.request, Answer::Turn(Box::new(result))));
         for request in self.interrupters.drain(..) {
             fx.push(Action::Answer(request, conversation.stopped()));

@@ -24,6 +24,7 @@ const GUIDES: &[Guide] = guides![
     "channels",
     "command-line",
     "compatibility",
+    "extend/debugging",
     "extend/examples/README",
     "extend/extensions",
     "getting-started",

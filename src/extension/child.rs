@@ -39,8 +39,8 @@ pub(super) struct Child {
     over: bool,
     /// How often each hook failed open, and how many of them have been told.
     pub(super) failures: Vec<(HookKind, u32)>,
-    /// Its process is gone, but its output may not be read to the end.
-    pub(super) exited: Option<Exited>,
+    /// Set when not all of it is there any more.
+    pub(super) leaving: Option<Leaving>,
 }
 
 /// How far an extension is.
@@ -54,13 +54,26 @@ pub enum State {
     Gone,
 }
 
-/// A process that has ended.
+/// An extension of which something has ended.
 #[derive(Clone, Debug)]
-pub(super) struct Exited {
-    /// How, for a notice.
-    pub(super) how: String,
-    /// When the rest of its output is not waited for any more.
+pub(super) struct Leaving {
+    /// Its output is read to the end.
+    pub(super) mute: bool,
+    /// How its process ended, if it has.
+    pub(super) dead: Option<String>,
+    /// When the rest is not waited for any more.
     pub(super) by: Instant,
+}
+
+impl Leaving {
+    /// What happened, for a notice.
+    pub(super) fn how(&self) -> String {
+        match &self.dead {
+            Some(how) => how.clone(),
+            None if self.mute => "closed its standard output and was stopped".into(),
+            None => "closed its standard input and was stopped".into(),
+        }
+    }
 }
 
 /// A request that waits for its answer.
@@ -102,7 +115,7 @@ impl Child {
             paused_since: None,
             over: false,
             failures: Vec::new(),
-            exited: None,
+            leaving: None,
         }
     }
 
@@ -235,7 +248,7 @@ impl Child {
             .as_ref()
             .filter(|_| self.over)
             .and_then(Link::stuck_at);
-        let exit = self.exited.as_ref().map(|exited| exited.by);
+        let exit = self.leaving.as_ref().map(|leaving| leaving.by);
         [answers, queue, exit].into_iter().flatten().min()
     }
 

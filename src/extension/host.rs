@@ -92,11 +92,11 @@ impl Host {
         &self.registry
     }
 
-    /// The extensions that have this hook, in declaration order.
+    /// The extensions that declared this hook, in declaration order. Also one that has exited
+    /// since: what it was to guard must not pass unasked.
     pub fn with_hook(&self, kind: HookKind) -> Vec<ExtensionId> {
         let children = self.children.iter().enumerate();
-        let has =
-            children.filter(|(_, child)| child.state == State::Running && child.has_hook(kind));
+        let has = children.filter(|(_, child)| child.has_hook(kind));
         has.map(|(index, _)| ExtensionId(index)).collect()
     }
 
@@ -262,8 +262,8 @@ impl Host {
                     "has not read what e sent it for 5 seconds and was stopped",
                     now,
                 );
-            } else if let Some(exited) = child.exited.take_if(|exited| exited.by <= now) {
-                self.retire(id, &exited.how, now);
+            } else if let Some(leaving) = child.leaving.take_if(|leaving| leaving.by <= now) {
+                self.retire(id, &leaving.how(), now);
             }
         }
     }

@@ -56,6 +56,14 @@ pub struct Ticket(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AskId(u64);
 
+#[cfg(test)]
+impl AskId {
+    /// One that no host gave out.
+    pub fn for_test(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 /// Sees every line between e and its extensions, on the threads that move them.
 #[derive(Clone)]
 pub struct Tap(pub Arc<Sees>);

@@ -235,6 +235,7 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
         | Answer::Info(_)
         | Answer::Messages(_)
         | Answer::Forked(_)
+        | Answer::Undone(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => TurnResult::default(),
     };

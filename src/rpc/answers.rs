@@ -11,13 +11,14 @@ use serde_json::{Value, json};
 use super::jobs::{Done, Size};
 use super::server::{Open, Server};
 use super::wire::Id;
-use crate::agent::{Answer, Output, RequestId, SessionInfo, SessionKey, TurnEvent, TurnResult};
+use crate::agent::{
+    Answer, Output, RequestId, Running, SessionInfo, SessionKey, TurnEvent, TurnResult,
+};
 use crate::chat::Message;
 use crate::error::{Error, Result};
 use crate::session;
 use crate::sys::stage::Stage;
 use crate::text::json::write_value;
-use crate::tools::Running;
 use crate::wire::{Place, Tag, result_object, write_event};
 
 impl Server {
@@ -253,6 +254,7 @@ fn refusal(answer: Answer) -> Error {
         | Answer::Info(_)
         | Answer::Messages(_)
         | Answer::Forked(_)
+        | Answer::Undone(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => Error::failed("the answer is of another kind; this is a bug in e"),
     }

@@ -312,6 +312,7 @@ impl Server {
                     session: key,
                     request,
                     focus,
+                    during_turn: false,
                 });
                 self.stop_if_ending(key);
             }
@@ -344,6 +345,7 @@ impl Server {
                     request,
                     fork,
                     handle,
+                    replaces: false,
                 });
             }
             SessionCall::Close => {
@@ -354,6 +356,7 @@ impl Server {
                 self.send(Input::Close {
                     session: key,
                     request,
+                    next: None,
                 });
                 for (id, _) in waiting {
                     self.refuse(id, &unknown(&handle));

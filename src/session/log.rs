@@ -81,9 +81,10 @@ impl Log {
         }
     }
 
-    /// Creates a log with a copy of the living branch of another. A failure leaves no file behind.
-    pub fn fork(original: &Path, spec: &LogSpec) -> Result<Self> {
-        let records = load::branch(original)?;
+    /// Creates a log with a copy of the branch of another that ends at `head`, or at its newest node.
+    /// A failure leaves no file behind.
+    pub fn fork(original: &Path, head: Option<&str>, spec: &LogSpec) -> Result<Self> {
+        let records = load::branch(original, head)?;
         let mut log = Self::create(spec)?;
         for record in &records {
             if let Err(error) = log.append(record) {

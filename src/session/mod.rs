@@ -13,6 +13,7 @@ mod lock;
 mod log;
 mod own;
 mod piece;
+mod prompts;
 mod record;
 mod repair;
 mod scan;
@@ -24,8 +25,9 @@ mod wire;
 
 pub use export::export_html;
 pub use list::{Listed, list};
-pub use load::{Entry, Loaded, load};
+pub use load::{Entry, Loaded, load, load_at};
 pub use log::{Log, LogSpec};
+pub use prompts::{PastPrompt, prompts};
 pub use record::{Envelope, Header, Purpose, Record, message_to_json, summary_message};
 pub use title::title;
 pub use usage::{ModelUsage, UsageReport, usage};

@@ -31,6 +31,8 @@ pub enum JobSignal {
     Stop,
     /// e goes on after it was stopped.
     Continued,
+    /// SIGQUIT: an end at once, but not without giving the terminal back.
+    Quit,
 }
 
 impl Tty {
@@ -162,13 +164,14 @@ pub fn suspend() -> io::Result<()> {
     result
 }
 
-/// Takes over SIGWINCH, SIGTSTP and SIGCONT for the rest of the process. While the receiver is
+/// Takes over SIGWINCH, SIGTSTP, SIGCONT and SIGQUIT for the rest of the process. While the receiver is
 /// behind, repetitions of one signal become one message.
 pub fn watch() -> io::Result<Receiver<JobSignal>> {
     let (sender, receiver) = bounded(1);
     let mut signals = vec![
         (libc::SIGWINCH, JobSignal::Resized),
         (libc::SIGCONT, JobSignal::Continued),
+        (libc::SIGQUIT, JobSignal::Quit),
     ];
     if !is_ignored(libc::SIGTSTP)? {
         signals.push((libc::SIGTSTP, JobSignal::Stop));

@@ -35,6 +35,19 @@ pub fn lines(body: &str) -> Option<Vec<Rich>> {
     Some(rich)
 }
 
+/// Bytes and columns of number and sign before a line's text; 0 for lines that have none.
+pub fn margin(line: &Rich) -> usize {
+    let text = line.text();
+    match own_row(text) {
+        Some(Line::Numbered(..)) => {
+            let number = text.trim_start_matches(' ');
+            let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+            (text.len() - number.len() + digits + 3).min(text.len())
+        }
+        Some(Line::Plain(_) | Line::Gap) | None => 0,
+    }
+}
+
 /// Lines as rows of at most `columns`: what is longer goes on under its text.
 pub fn wrap(line: &Rich, columns: usize) -> Vec<Row> {
     let margin = if columns > 2 * MARGIN { MARGIN } else { 0 };

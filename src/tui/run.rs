@@ -24,11 +24,13 @@ use crate::sys::signal::{self, Signal};
 use crate::sys::tty::{self, JobSignal};
 
 /// The shortest time between two frames that no key asked for.
-const PACE: Duration = Duration::from_millis(16);
+const PACE: Duration = Duration::from_millis(33);
 /// A frame that waits longer than this for the terminal is told about.
 const LATE: Duration = Duration::from_millis(500);
 /// How long the terminal may take to say where its cursor is, and what its background is.
 const ANSWER: Duration = Duration::from_millis(200);
+/// How long the first frame waits for that. It can be painted without, and an answer mends it.
+const FIRST_ANSWER: Duration = Duration::from_millis(10);
 /// How long the core may take to end.
 const WIND_DOWN: Duration = Duration::from_secs(3);
 /// How long the last frame may take.
@@ -73,6 +75,9 @@ pub struct Loop {
 /// An open question where the cursor is.
 #[derive(Clone, Copy)]
 struct Asking {
+    /// When a frame waits no longer.
+    patience: Instant,
+    /// When nobody does.
     until: Instant,
     /// The number of the resize before it: after another one the answer is worth nothing.
     resizes: u64,
@@ -195,7 +200,8 @@ impl Loop {
     fn deadline(&self) -> Option<Instant> {
         let now = Instant::now();
         let paint = (self.dirty && self.can_paint()).then(|| self.last_frame + PACE);
-        let asking = self.asking.map(|asking| asking.until);
+        let asking = self.asking.filter(|_| self.screen.is_lost());
+        let asking = asking.map(|asking| asking.patience);
         [paint, asking, self.app.deadline(now)]
             .into_iter()
             .flatten()
@@ -206,7 +212,7 @@ impl Loop {
         let now = Instant::now();
         let effects = match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
-            InputEvent::Paste(text) => self.app.on_paste(&text),
+            InputEvent::Paste(text) => self.app.on_paste(&text, now),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
             InputEvent::Reply(reply) => return self.on_reply(reply),
             InputEvent::Focus(_) => return,
@@ -255,11 +261,8 @@ impl Loop {
 
     fn on_time(&mut self) {
         let now = Instant::now();
-        if self.asking.is_some_and(|asking| asking.until <= now) {
-            self.asking = None;
-            if self.screen.is_lost() {
-                self.screen.cursor_is_unknown();
-            }
+        if self.asking.is_some_and(|asking| asking.patience <= now) && self.screen.is_lost() {
+            self.screen.cursor_is_unknown();
         }
         self.app.on_time(now);
         self.dirty = true;
@@ -269,11 +272,15 @@ impl Loop {
         match signal {
             JobSignal::Resized => {
                 self.resizes += 1;
+                let now = Instant::now();
+                // A terminal that has not answered for so long will not.
+                self.asking = self.asking.filter(|asking| now < asking.patience);
                 self.screen.resize(self.terminal.size());
             }
             // The editor is the one that stops.
             JobSignal::Stop | JobSignal::Continued if self.editing.is_some() => return,
             JobSignal::Stop => self.suspend(),
+            JobSignal::Quit => self.status = Some(131),
             JobSignal::Continued => {
                 // Nobody announced the stop: whoever ran meanwhile may have changed anything.
                 let modes = self.app.modes();
@@ -417,8 +424,14 @@ impl Loop {
         self.writer.drain(LAST_FRAME);
         if self.writer.busy_since().is_none() {
             self.writer.submit(question);
+            let now = Instant::now();
+            let patience = match self.screen.begins() {
+                true => FIRST_ANSWER,
+                false => ANSWER,
+            };
             self.asking = Some(Asking {
-                until: Instant::now() + ANSWER,
+                patience: now + patience,
+                until: now + ANSWER,
                 resizes: self.resizes,
             });
         }
@@ -440,6 +453,7 @@ impl Loop {
         if !self.urgent && now < self.last_frame + PACE {
             return;
         }
+        self.app.before_frame(now);
         let modes = self.app.modes();
         let mut bytes = self.terminal.switch(modes);
         if !modes.alternate && self.screen.is_lost() {

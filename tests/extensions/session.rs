@@ -80,24 +80,20 @@ fn info_tells_about_the_session() {
 }
 
 #[test]
-fn the_answer_has_the_id_of_the_request_as_it_was_written() {
+fn the_answer_has_the_id_of_the_request_whatever_it_is() {
     let call = InCall::start(&[]);
     for id in [
-        "\"q\"",
-        "7",
-        "null",
-        "[1.50,{\"b\":1,\"a\":2}]",
-        "1e400",
-        "\"\\u2028\"",
+        json!("q"),
+        json!(7),
+        json!(null),
+        json!([1.5, {"b": 1, "a": 2}]),
+        json!("\u{2028}"),
     ] {
-        call.played.send_raw(format!(
-            "{{\"id\":{id},\"method\":\"session.name\",\"params\":{{\"name\":\"n\"}}}}\n"
-        ));
+        let request = json!({"id": id, "method": "session.name", "params": {"name": "n"}});
+        call.played.send(&request);
+        assert_eq!(call.played.answer_to(&id), ok(), "{id}");
     }
-    // The order of answers is that of the requests; this one is the last.
-    call.ask("session.info", json!({}));
-    let (.., run) = call.end();
-    run.ends_with(0);
+    call.end().2.ends_with(0);
 }
 
 #[test]
@@ -368,4 +364,86 @@ fn rpc_refuses_the_session_to_extensions() {
     rpc.result(&prompt);
     rpc.close();
     rpc.finish();
+}
+
+/// A command that waits for the test, and a run that has begun with it.
+fn in_command(events: &[&str]) -> InCall {
+    let place = Place::new();
+    let manifest = json!({"name": "a", "commands": [{"name": "do"}], "events": events});
+    let played = Actor::new(&place, "a", manifest).holds("command").play();
+    let run = place.json(&["/do"]).start();
+    let request = played.wait("command");
+    InCall {
+        place,
+        played,
+        run,
+        request,
+    }
+}
+
+#[test]
+fn a_model_that_a_command_chooses_answers_its_prompt() {
+    let call = in_command(&[]);
+    assert_eq!(
+        call.ask("session.model", json!({"model": "mock/plain"})),
+        ok()
+    );
+    call.played
+        .answer(&call.request, json!({"prompt": "say it"}));
+    let run = call.run.finish().ends_with(0);
+    assert_eq!(call.place.provider.received()[0].body["model"], "plain");
+    assert_eq!(run.result()["model"], "mock/plain");
+}
+
+#[test]
+fn what_a_command_sends_starts_a_turn() {
+    let call = in_command(&[]);
+    assert_eq!(
+        call.ask("session.info", json!({}))["result"]["running"],
+        false
+    );
+    assert_eq!(
+        call.ask(
+            "session.send",
+            json!({"content": "context", "internal": true})
+        ),
+        ok()
+    );
+    assert_eq!(
+        call.ask("session.send", json!({"content": "the question"})),
+        ok()
+    );
+    assert_eq!(
+        call.ask("session.send", json!({"content": "and this"})),
+        ok()
+    );
+    call.played.answer(&call.request, json!({}));
+    let run = call.run.finish().ends_with(0);
+    assert!(run.events("discarded").is_empty(), "{run:?}");
+    assert_eq!(run.result()["output"], "ok");
+    let messages = call.place.provider.received()[0].body["messages"].to_string();
+    let at = |text: &str| {
+        messages
+            .find(text)
+            .unwrap_or_else(|| panic!("no {text} in {messages}"))
+    };
+    assert!(at("context") < at("the question") && at("the question") < at("and this"));
+}
+
+#[test]
+fn an_input_hook_may_swallow_a_line_and_send_another() {
+    let place = Place::new();
+    let played = super::hooked(&place, "a", "input")
+        .holds("hook.input")
+        .play();
+    let run = place.json(&["as typed"]).start();
+    let request = played.wait("hook.input");
+    assert_eq!(
+        played.ask("session.send", json!({"content": "instead"})),
+        ok()
+    );
+    played.answer(&request, json!({"consume": true}));
+    run.finish().ends_with(0);
+    assert_eq!(place.provider.received()[0].last_user(), "instead");
+    assert_eq!(played.params("hook.input").len(), 1);
 }

@@ -1,7 +1,9 @@
 //! Turns as tables: an event goes in, a list of actions comes out. No thread, no file, no clock.
 
 mod compaction;
+mod control;
 mod hooks;
+mod sessions;
 mod stops;
 mod turns;
 
@@ -137,6 +139,7 @@ impl Table {
             Action::CallExtension { id, .. } => format!("call {id}"),
             Action::Tell(event, extra) => format!("tell {} {extra}", event.name()),
             Action::Reply(_, result) => format!("reply {result:?}"),
+            Action::Undo(RequestId(id)) => format!("undo {id}"),
             Action::ReadInstructions(job, directories) => {
                 self.job = job;
                 format!("instructions {}", directories.len())

@@ -7,12 +7,13 @@ use serde_json::value::RawValue;
 
 use super::ending::exit_text;
 use super::{Asked, Failure, Host, HostEvent, Open};
-use crate::extension::child::{Exited, MAX_OPEN, Pending, Purpose, State};
+use crate::extension::child::{Leaving, MAX_OPEN, Pending, Purpose, State};
 use crate::extension::process::{FromChild, News};
 use crate::extension::wire::{self, Message};
 use crate::extension::{AskId, ExtensionId, fields, manifest, request};
 
-/// How long the output of a process is read after its end.
+/// How long an extension that is leaving is waited for, to read what it wrote last and to learn how
+/// it ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Longest notice of an extension, in bytes.
@@ -47,22 +48,30 @@ impl Host {
                 }
             }
             News::Closed(Some(why)) => self.retire(id, &format!("was stopped: {why}"), now),
-            News::Closed(None) => {
-                let how = child.exited.take();
-                self.retire(id, how.as_ref().map_or("exited", |exited| &exited.how), now);
-            }
-            News::Deaf => {
-                // It may have exited, and what it wrote last is on its way.
-                let by = now + LAST_WORDS;
-                let how = "closed its standard input and was stopped".to_owned();
-                child.exited.get_or_insert(Exited { how, by });
-            }
+            News::Closed(None) => self.leaves(id, |leaving| leaving.mute = true, now),
+            News::Deaf => self.leaves(id, |_| {}, now),
             News::Exited(exit, _) => {
-                let (how, by) = (exit_text(exit), now + LAST_WORDS);
-                if child.state != State::Gone {
-                    child.exited = Some(Exited { how, by });
-                }
+                self.leaves(id, |leaving| leaving.dead = Some(exit_text(exit)), now);
             }
+        }
+    }
+
+    /// A sign that an extension is leaving. It has left when its process is gone and its output is
+    /// read, or when one of these does not become known in time.
+    fn leaves(&mut self, id: ExtensionId, sign: impl FnOnce(&mut Leaving), now: Instant) {
+        let child = &mut self.children[id.0];
+        if child.state == State::Gone {
+            return;
+        }
+        let leaving = child.leaving.get_or_insert(Leaving {
+            mute: false,
+            dead: None,
+            by: now + LAST_WORDS,
+        });
+        sign(leaving);
+        if leaving.mute && leaving.dead.is_some() {
+            let how = leaving.how();
+            self.retire(id, &how, now);
         }
     }
 

@@ -68,6 +68,6 @@ impl App {
     /// Closes everything that is open.
     pub(super) fn close_surfaces(&mut self) -> Vec<Effect> {
         self.surface = None;
-        Vec::new()
+        self.close_extension_surfaces()
     }
 }

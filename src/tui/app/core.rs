@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::{App, Effect, Turn};
 use crate::agent::{Answer, Output, RequestId, TurnEvent};
+use crate::extension::Verdict;
 
 impl App {
     /// Takes what the core hands over.
@@ -17,7 +18,7 @@ impl App {
                     event,
                 } => {
                     if self.session.as_ref().is_some_and(|one| one.key == session) {
-                        self.on_event(request, &event, now);
+                        effects.extend(self.on_event(request, &event, now));
                     }
                 }
                 Output::Answer { request, answer } => {
@@ -25,7 +26,7 @@ impl App {
                 }
                 Output::Notice(text) => self.transcript.push_notice(&text),
                 Output::Said { extension: _, text } => self.transcript.push_notice(&text),
-                Output::Asked(asked) => effects.extend(self.asked(*asked)),
+                Output::Asked(asked) => effects.extend(self.asked(*asked, now)),
                 Output::Withdrawn(ask) => self.withdrawn(ask),
                 Output::ExtensionGone(id) => self.extension_gone(id),
                 // Signals are this frontend's own business.
@@ -35,15 +36,20 @@ impl App {
         effects
     }
 
-    fn on_event(&mut self, request: Option<RequestId>, event: &TurnEvent, now: Instant) {
+    fn on_event(
+        &mut self,
+        request: Option<RequestId>,
+        event: &TurnEvent,
+        now: Instant,
+    ) -> Vec<Effect> {
         if self.shell_event(request, event) {
-            return;
+            return Vec::new();
         }
         if let TurnEvent::Steered(text) = event {
             self.queue_taken(text);
         }
         let Some(session) = &mut self.session else {
-            return;
+            return Vec::new();
         };
         if let TurnEvent::TurnStart = event {
             // One that an extension started has no prompt that was submitted here.
@@ -62,7 +68,9 @@ impl App {
         if let Some(turn) = &mut session.turn {
             turn.apply(event, now);
         }
+        self.prepare_renders(event);
         self.transcript.apply(event);
+        self.ask_renders(event)
     }
 
     fn on_answer(&mut self, request: RequestId, answer: Answer, now: Instant) -> Vec<Effect> {
@@ -95,15 +103,23 @@ impl App {
                     _ => Vec::new(),
                 }
             }
-            Answer::Hooked(verdict) => self.input_hooked(request, *verdict, now),
+            Answer::Hooked(verdict) => match *verdict {
+                Verdict::Render(shown) => {
+                    self.rendered(request, shown);
+                    Vec::new()
+                }
+                verdict => self.input_hooked(request, verdict, now),
+            },
             Answer::Called(result) => self.called(request, result, now),
             Answer::Done => {
                 self.queue_done(request);
                 Vec::new()
             }
-            Answer::Stopped(_) | Answer::Info(_) | Answer::Messages(_) | Answer::Forked(_) => {
-                Vec::new()
-            }
+            Answer::Stopped(_)
+            | Answer::Info(_)
+            | Answer::Messages(_)
+            | Answer::Undone(_)
+            | Answer::Forked(_) => Vec::new(),
         }
     }
 }

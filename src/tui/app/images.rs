@@ -91,7 +91,7 @@ impl App {
         }
         match reading.submits {
             true => self.submit(now),
-            false => self.draft_changed(),
+            false => self.draft_was_edited(now),
         }
     }
 

@@ -19,6 +19,9 @@ impl App {
         if let Some(effects) = self.reader_key(press, command) {
             return effects;
         }
+        if let Some(effects) = self.extension_key(press, now) {
+            return effects;
+        }
         if let Some(effects) = self.surface_key(press) {
             return effects;
         }
@@ -55,22 +58,34 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         match self.composer.key(&press, &self.keymap) {
-            Handled::Changed => self.draft_changed(),
-            Handled::Submit => self.submit(now),
+            Handled::Changed => {
+                self.typed_at = Some(now);
+                self.draft_was_edited(now)
+            }
+            Handled::Submit => {
+                self.typed_at = None;
+                self.submit(now)
+            }
             Handled::Ignored => self.shortcut(&press),
         }
     }
 
     /// Text was pasted.
-    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
-        if self.reader.is_some() || self.surface.as_ref().is_some_and(Surface::takes_keys) {
+    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
+        if self.reader.is_some() {
+            return Vec::new();
+        }
+        if let Some(effects) = self.extension_paste(text) {
+            return effects;
+        }
+        if self.surface.as_ref().is_some_and(Surface::takes_keys) {
             return Vec::new();
         }
         if let Some(effects) = self.paste_paths(text) {
             return effects;
         }
         self.paste(text);
-        self.draft_changed()
+        self.draft_was_edited(now)
     }
 
     /// Puts text into the draft, as a marker when it is long.

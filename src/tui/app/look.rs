@@ -14,6 +14,11 @@ use crate::tui::theme::{Background, Depth, Palette, Theme};
 impl App {
     /// The colours in force.
     pub fn palette(&self) -> Palette {
+        Palette::new(self.theme().0, Depth::detect(&self.process.env))
+    }
+
+    /// The theme in force, and what is wrong with its file.
+    pub(super) fn theme(&self) -> (Theme, Option<String>) {
         let env = &self.process.env;
         let background = self.background.or_else(|| Background::from_env(env));
         let name = self.settings.theme.as_deref().unwrap_or("auto");
@@ -24,8 +29,7 @@ impl App {
             .map(|dir| dir.join("themes"))
             .into_iter()
             .collect();
-        let (theme, _) = Theme::load(name, &dirs, background.unwrap_or(Background::Dark));
-        Palette::new(theme, Depth::detect(env))
+        Theme::load(name, &dirs, background.unwrap_or(Background::Dark))
     }
 
     /// The terminal has told its background. Other colours, when that changes them.
@@ -37,7 +41,7 @@ impl App {
 
     /// The modes that the terminal shall have.
     pub fn modes(&self) -> Modes {
-        let alternate = self.is_full();
+        let alternate = self.is_full() || self.pane_is_open();
         let mouse = match self.settings.mouse.as_deref() {
             Some("on") => true,
             Some("off") => false,
@@ -60,11 +64,14 @@ impl App {
         now: Instant,
         late: bool,
     ) -> Option<(Surface, Option<Caret>)> {
-        if !self.is_full() {
-            return None;
-        }
         if let Some(surface) = self.reader_frame(size, now) {
             return Some((surface, None));
+        }
+        if let Some(frame) = self.pane_frame(size, now, late) {
+            return Some(frame);
+        }
+        if !self.is_full() {
+            return None;
         }
         let (columns, height) = (usize::from(size.columns), usize::from(size.rows));
         let (rows, caret) = self.conversation(columns, height, now, late);
@@ -75,6 +82,11 @@ impl App {
 
     /// The mouse did something. The wheel scrolls what it can, never the history of prompts.
     pub fn on_mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
+        if self.reader.is_none() {
+            if let Some(effects) = self.pane_mouse(mouse) {
+                return effects;
+            }
+        }
         let lines = self.settings.scroll_lines as isize;
         let rows = match mouse.kind {
             MouseKind::WheelUp => -lines,
@@ -93,6 +105,8 @@ impl App {
         self.reader = None;
         self.scroll.follow();
         self.surface = None;
+        // The core is about to answer what they have asked.
+        let _ = self.forget_extensions("e is shutting down");
         self.armed_until = None;
     }
 

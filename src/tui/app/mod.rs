@@ -89,10 +89,15 @@ pub struct App {
     /// Lines on their way through the input hooks, in the order they were submitted.
     submitted: VecDeque<submit::Submitted>,
     armed_until: Option<Instant>,
+    /// When the person last wrote something.
+    typed_at: Option<Instant>,
+    extensions: extensions::Extensions,
     /// Where accepted prompts are kept.
     history: History,
     /// What the terminal's background is like, once it is known.
     background: Option<Background>,
+    /// What was wrong with files so far.
+    warnings: Vec<String>,
     /// Why the next session begins.
     opening: Reason,
     /// Why e ends, when that is to be told on the ordinary screen.
@@ -128,17 +133,29 @@ impl App {
             surface: None,
             submitted: VecDeque::new(),
             armed_until: None,
+            typed_at: None,
+            extensions: extensions::Extensions::default(),
             history,
             background: None,
+            warnings,
             opening: Reason::Startup,
             farewell: None,
             last_request: 0,
             last_session: 0,
         };
-        for warning in warnings {
-            app.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        let theme = app.theme().1;
+        app.warnings.extend(theme);
         app
+    }
+
+    /// Tells what is wrong with a file. What was told already is not told again.
+    fn warn(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.transcript.push_notice(&format!("warning: {warning}"));
+                self.warnings.push(warning);
+            }
+        }
     }
 
     /// When [`App::on_time`] has something to do.

@@ -8,10 +8,11 @@ use crate::config::layout::expand;
 use crate::text::one_line;
 use crate::tui::figures;
 use crate::tui::frame::{Caret, InlineFrame, Size};
+use crate::tui::rich::clipped;
 use crate::tui::style::Row;
 use crate::tui::transcript::View;
 use crate::tui::view::activity::{self, Activity};
-use crate::tui::view::surface::divider;
+use crate::tui::view::surface::{dim, divider};
 use crate::tui::view::{queue, status};
 
 /// Columns of a path in the status row.
@@ -81,8 +82,18 @@ impl App {
 
     fn below(&mut self, columns: usize, height: usize, now: Instant, late: bool) -> Below {
         let mut rows = Vec::new();
-        if let Some(turn) = self.turn() {
-            rows.extend(self.activity(turn, columns, now, late));
+        match self.turn() {
+            Some(turn) => rows.extend(self.activity(turn, columns, now, late)),
+            None => {
+                let text = self.activity_slots();
+                if !text.is_empty() {
+                    let label = Activity::Label {
+                        text: &text,
+                        lit: None,
+                    };
+                    rows.extend(activity::rows(&label, late, columns));
+                }
+            }
         }
         rows.extend(self.widgets(columns));
         match self.queue.band() {
@@ -92,7 +103,11 @@ impl App {
                 rows.extend(queue::rows(band, columns));
             }
         }
-        let view = self.composer.view(columns, (height / 2 + 1).max(3));
+        let mut view = self.composer.view(columns, (height / 2 + 1).max(3));
+        if let Some(text) = self.field_placeholder() {
+            let room = columns.saturating_sub(view.caret.1);
+            view.rows[0].spans.extend(clipped(text, dim(), room).spans);
+        }
         let caret = Caret {
             row: rows.len() + view.caret.0,
             column: view.caret.1,
@@ -114,8 +129,14 @@ impl App {
                 rows.extend(surface.rows(hint, columns, height.saturating_sub(rows.len())))
             }
             None => {
-                rows.push(Row::default());
-                rows.push(self.status(columns, now));
+                let room = height.saturating_sub(rows.len());
+                match self.extension_surface(columns, room) {
+                    Some(surface) => rows.extend(surface),
+                    None => {
+                        rows.push(Row::default());
+                        rows.push(self.status(columns, now));
+                    }
+                }
             }
         }
         Below {
@@ -176,9 +197,11 @@ impl App {
             .map(|template| expand(template, |token| self.status_token(token)))
             .collect();
         let armed = self.armed_until.is_some_and(|until| now < until);
+        let hidden = self.hidden_pane().filter(|_| !armed);
         let right = match armed {
             true => "ctrl+c again to quit".to_owned(),
             false if self.reading.is_some() => "reading the clipboard".to_owned(),
+            false if hidden.is_some() => hidden.unwrap_or_default(),
             false if !self.scroll.follows() => self.scroll_hint(),
             false => {
                 let parts = self.layout.status_right.iter();

@@ -49,10 +49,10 @@ impl App {
         } else if self.layout.banner {
             self.transcript.push_banner(VERSION, "/help for commands");
         }
+        let warnings = std::mem::take(&mut self.warnings);
+        self.warn(warnings);
         let (trust, warnings) = Trust::load(&self.process.home, self.process.trusted.clone());
-        for warning in warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        self.warn(warnings);
         match trust.decision(&self.cwd) {
             Decision::Trusted => self.open(Reason::Startup),
             Decision::Declined => match trust.check(&self.cwd) {
@@ -101,9 +101,7 @@ impl App {
         self.surface = None;
         match trust::record(&self.process.home, &self.process.env, &directory, true) {
             Ok(warnings) => {
-                for warning in warnings {
-                    self.transcript.push_notice(&format!("warning: {warning}"));
-                }
+                self.warn(warnings);
             }
             Err(error) => {
                 self.transcript.push_error(&error.to_string());
@@ -159,10 +157,8 @@ impl App {
                 return Vec::new();
             }
         };
-        for warning in warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
-        }
-        let mut effects = self.close();
+        self.warn(warnings);
+        let mut effects = self.close(Some(self.opening));
         let key = self.next_session();
         let extensions = spec.extensions.clone();
         let messages: Vec<_> = past
@@ -196,17 +192,20 @@ impl App {
         effects
     }
 
-    /// Lets the session go.
-    pub(super) fn close(&mut self) -> Vec<Effect> {
+    /// Lets the session go. `next` is why another takes its place.
+    pub(super) fn close(&mut self, next: Option<Reason>) -> Vec<Effect> {
         let Some(session) = self.session.take() else {
             return Vec::new();
         };
+        let mut effects = self.refuse_questions("the session is another one");
         self.queue = Queue::default();
         self.scroll.follow();
         let request = self.next_request();
-        vec![Effect::Send(Input::Close {
+        effects.push(Effect::Send(Input::Close {
             session: session.key,
             request,
-        })]
+            next,
+        }));
+        effects
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Submitted {
     request: Option<RequestId>,
     text: String,
     images: Vec<Image>,
+    /// It is for the model whatever it looks like.
+    is_prompt: bool,
     verdict: Option<Verdict>,
     /// Whether it begins with an image.
     look: Look,
@@ -66,18 +68,25 @@ impl App {
         let text = draft.buffer.expand();
         self.composer.remember(&text);
         self.history_append(&text);
-        self.send_through_hooks(text, draft.images, now)
+        self.send_through_hooks(text, draft.images, false, now)
     }
 
     /// Submits a text that nobody typed here: the first prompt, or what a command made.
     pub(super) fn submit_text(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        self.send_through_hooks(text, Vec::new(), now)
+        self.send_through_hooks(text, Vec::new(), false, now)
+    }
+
+    /// Submits what an extension says in the person's place. It runs no command, so that none can
+    /// call itself.
+    pub(super) fn submit_prompt(&mut self, text: String, now: Instant) -> Vec<Effect> {
+        self.send_through_hooks(text, Vec::new(), true, now)
     }
 
     fn send_through_hooks(
         &mut self,
         text: String,
         images: Vec<Image>,
+        is_prompt: bool,
         now: Instant,
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
@@ -91,6 +100,7 @@ impl App {
             request,
             text,
             images,
+            is_prompt,
             verdict: None,
             look: Look::Wanted,
         });
@@ -137,7 +147,7 @@ impl App {
                 }
                 line.text = replacement.unwrap_or(line.text);
             }
-            if line.look == Look::Wanted {
+            if line.look == Look::Wanted && !line.is_prompt {
                 if let Some((number, task)) = self.look_for_image(&line.text) {
                     line.look = Look::Reading(number);
                     self.submitted.push_front(line);
@@ -145,7 +155,10 @@ impl App {
                     break;
                 }
             }
-            effects.extend(self.run_line(line.text, line.images, now));
+            effects.extend(match line.is_prompt {
+                true => self.prompt(line.text, line.images, now),
+                false => self.run_line(line.text, line.images, now),
+            });
         }
         effects
     }
@@ -174,7 +187,10 @@ impl App {
                 self.leave_out(&images);
                 self.shell(command)
             }
-            Line::Slash(name, args) => match self.command(name, args, now) {
+            Line::Slash(name, args) => match self
+                .command(name, args, now)
+                .or_else(|| self.extension_command(name, args))
+            {
                 Some(effects) => {
                     self.leave_out(&images);
                     effects

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::chat::Format;
+
 /// Results that are kept.
 const MAX_RESULTS: usize = 50;
 /// Their bytes together.
@@ -15,8 +17,8 @@ pub(super) struct CallKey(pub u64);
 #[derive(Debug)]
 pub(super) struct Detail {
     pub text: Box<str>,
-    /// It was written for the viewer, and may be a diff.
-    pub is_display: bool,
+    /// How it is painted.
+    pub format: Format,
 }
 
 /// Details by call.
@@ -42,6 +44,14 @@ impl Details {
                 .remove(&oldest)
                 .map_or(0, |detail| detail.text.len());
             self.bytes -= dropped;
+        }
+    }
+
+    /// Puts another detail in the place of one that is still kept.
+    pub fn replace(&mut self, key: CallKey, detail: Detail) {
+        if let Some(kept) = self.texts.get_mut(&key) {
+            self.bytes = self.bytes - kept.text.len() + detail.text.len();
+            *kept = detail;
         }
     }
 
@@ -96,14 +106,20 @@ mod tests {
     fn the_newest_details_stay() {
         let detail = |text: String| Detail {
             text: text.into(),
-            is_display: false,
+            format: Format::Text,
         };
         let mut details = Details::default();
         for key in 0..60 {
             details.keep(CallKey(key), detail(key.to_string()));
         }
         assert!(details.get(CallKey(9)).is_none());
-        assert_eq!(details.get(CallKey(10)).map(|kept| &*kept.text), Some("10"));
+        details.replace(CallKey(9), detail("gone".into()));
+        details.replace(CallKey(10), detail("other".into()));
+        assert!(details.get(CallKey(9)).is_none());
+        assert_eq!(
+            details.get(CallKey(10)).map(|kept| &*kept.text),
+            Some("other")
+        );
         details.keep(CallKey(60), detail("x".repeat(MAX_BYTES)));
         assert!(details.get(CallKey(59)).is_none() && details.get(CallKey(60)).is_some());
         details.keep(CallKey(61), detail("x".repeat(MAX_BYTES + 1)));

@@ -3,7 +3,7 @@
 use super::details::{Details, Tail};
 use super::group::{Group, more_rows};
 use super::options::{Depth, Options, View};
-use crate::extension::ui::Format;
+use crate::chat::Format;
 use crate::text::expand_tabs;
 use crate::tui::diff;
 use crate::tui::markdown::{Chunk, Definitions, Streamed, render};

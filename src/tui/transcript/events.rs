@@ -43,9 +43,11 @@ impl Transcript {
                 content,
                 display,
             } => {
+                let format = display.as_ref().map(|shown| shown.format);
+                let text = display.as_ref().map_or(content, |shown| &shown.text);
                 let detail = Detail {
-                    text: clean(display.as_ref().unwrap_or(content)).into(),
-                    is_display: display.is_some(),
+                    text: clean(text).into(),
+                    format: format.unwrap_or_default(),
                 };
                 self.end_call(*id, *outcome, summary, detail);
             }
@@ -110,6 +112,9 @@ impl Transcript {
             self.reply = Some(self.entries.len());
             self.push_open(Kind::Reply(Box::default()));
         }
+        if self.holds_replies {
+            self.held_text.push_str(&text);
+        }
         if let Some((_, reply)) = self.reply() {
             reply.push(&text);
         }
@@ -148,6 +153,9 @@ impl Transcript {
         self.settle_reply(true);
         if let Some(index) = self.reply.take() {
             self.entries.remove(index);
+            if self.holds_replies {
+                self.completed.push(std::mem::take(&mut self.held_text));
+            }
         }
     }
 

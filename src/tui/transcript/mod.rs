@@ -20,13 +20,14 @@ pub use window::Place;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use details::{CallKey, Details};
+use details::{CallKey, Detail, Details};
 use entry::{Entry, Kind, Shell, State};
 
 use super::figures::{self, Tokens};
 use super::style::Row;
 use crate::agent::TurnResult;
-use crate::extension::ui::{Format, Show};
+use crate::chat::Format;
+use crate::extension::ui::Show;
 use crate::text::{expand_tabs, one_line, sanitize};
 
 /// The entries of a session on this terminal.
@@ -46,6 +47,9 @@ pub struct Transcript {
     calls: u64,
     replies: u32,
     holds_replies: bool,
+    /// The text of the reply that is held and goes on, and those of completed ones.
+    held_text: String,
+    completed: Vec<String>,
     tokens: Tokens,
     cache: window::Cache,
 }
@@ -79,6 +83,30 @@ impl Transcript {
     /// Keeps replies open until [`Transcript::release_reply`]: an extension renders them.
     pub fn hold_replies(&mut self, hold: bool) {
         self.holds_replies = hold;
+    }
+
+    /// The texts of held replies that have been completed since the last time, in order. Each
+    /// waits for one [`Transcript::release_reply`].
+    pub fn take_completed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.completed)
+    }
+
+    /// Shows another text for a finished call in the reader.
+    pub fn replace_detail(&mut self, id: u64, body: &str, format: Format) {
+        let calls = self
+            .entries
+            .iter()
+            .rev()
+            .filter_map(|entry| match &entry.kind {
+                Kind::Tools(group) => Some(&group.calls),
+                _ => None,
+            });
+        let mut calls = calls.flat_map(|calls| calls.iter().rev());
+        if let Some(key) = calls.find(|call| call.id == id).map(|call| call.key) {
+            let text = clean(body).into();
+            self.details.replace(key, Detail { text, format });
+            self.cache.clear();
+        }
     }
 
     /// The first line of a fresh session.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::details::Detail;
 use super::group::State;
 use super::{Transcript, clean};
-use crate::chat::Message;
+use crate::chat::{Format, Message};
 use crate::tools::Label;
 
 impl Transcript {
@@ -18,6 +18,8 @@ impl Transcript {
         messages: &[Arc<Message>],
         label: impl Fn(&str, Option<&Value>) -> Label,
     ) {
+        // What was shown once is not rendered again.
+        let holds = std::mem::take(&mut self.holds_replies);
         // Ids of the provider; numbers of our own stand for them in the open group.
         let mut ids: Vec<(&str, u64)> = Vec::new();
         let mut next = 0;
@@ -70,7 +72,7 @@ impl Transcript {
                         let (_, id) = ids.remove(at);
                         let detail = Detail {
                             text: clean(content).into(),
-                            is_display: false,
+                            format: Format::Text,
                         };
                         self.end_call(id, *outcome, summary, detail);
                     }
@@ -80,5 +82,6 @@ impl Transcript {
         }
         self.settle_calls(State::Unreported);
         self.close_all();
+        self.holds_replies = holds;
     }
 }

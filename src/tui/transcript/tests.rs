@@ -286,7 +286,10 @@ fn the_reader_unfolds() {
             outcome: Outcome::Completed,
             summary: "+1 -1".to_owned(),
             content: "edited".to_owned(),
-            display: Some(crate::text::diff_rows("f", "x\n", "y\n")),
+            display: Some(chat::Display {
+                text: crate::text::diff_rows("f", "x\n", "y\n"),
+                format: chat::Format::Diff,
+            }),
         },
     ]);
     let expected = [

@@ -1,7 +1,6 @@
 //! The frame of everything that opens above the status row, and the looks its bodies share.
 
-use crate::extension::ui;
-use crate::tui::rich::{Rich, clipped, prefixed};
+use crate::tui::rich::{clipped, prefixed};
 use crate::tui::style::{Row, Style, Token};
 
 /// Divider, header, blank row, body, divider, hint. The hint stands where the status row stood.
@@ -44,20 +43,6 @@ pub fn choices<'a>(
         prefixed(mark, style.clone(), clipped(choice, style, room))
     };
     choices.enumerate().map(draw).collect()
-}
-
-/// A row of an extension. Tokens that no theme has paint plain.
-pub fn span_row(spans: &[ui::Span], columns: usize) -> Row {
-    let mut rich = Rich::default();
-    for span in spans {
-        let color = span.token.as_deref().and_then(Token::named);
-        let style = Style {
-            color,
-            ..Style::default()
-        };
-        rich.push(&span.text, style);
-    }
-    rich.clip(columns)
 }
 
 /// One up or down in a list, around its ends.

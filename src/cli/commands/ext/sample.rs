@@ -121,7 +121,7 @@ fn value(schema: &Value, root: &Value, left: &mut usize) -> Value {
         Some("boolean") => json!(false),
         Some("null") => Value::Null,
         Some("array") => {
-            let items = 0..count("minItems").unwrap_or(0);
+            let items = 0..count("minItems").unwrap_or(0).min(*left);
             items.map(|_| value(&schema["items"], root, left)).collect()
         }
         Some("object") => object(schema, root, left),

@@ -1,0 +1,447 @@
+//! Extensions at their worst. Whatever one does, the turn and the other extensions go on, memory is
+//! bounded, and nothing is left running.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::ends::after_manifest;
+use super::{hooked, tooled};
+use crate::support::{Actor, Place, Rpc, Run, call, say, until};
+
+/// More than e may take for anything that one extension does, in KiB: an idle debug build needs about
+/// 15 MiB, a line of 10 MiB is held a few times over.
+const MEMORY: u64 = 120 << 10;
+
+/// What a hostile extension declares: everything that e could wait for.
+fn everything() -> Value {
+    json!({
+        "name": "bad",
+        "tools": [{"name": "bad"}],
+        "hooks": ["input", "before_turn"],
+        "events": ["turn_start", "tool_start", "tool_end", "turn_end"],
+    })
+}
+
+/// A run of one turn with a hostile extension, a well-behaved one and calls of both.
+struct Trial {
+    run: Run,
+    /// The result of the call of the hostile one.
+    bad: Value,
+}
+
+impl Trial {
+    /// The notices about the hostile extension.
+    fn notices(&self) -> Vec<&str> {
+        let lines = self.run.stderr.lines();
+        lines
+            .filter(|line| line.contains("extension bad.sh"))
+            .collect()
+    }
+
+    #[track_caller]
+    fn tells(&self, words: &str) -> &Self {
+        let told = self.notices().iter().any(|line| line.contains(words));
+        assert!(told, "no {words:?} in {}", self.run.stderr);
+        self
+    }
+
+    #[track_caller]
+    fn fails(&self, words: &str) -> &Self {
+        assert_eq!(self.bad["outcome"], "failed", "{}", self.bad);
+        let content = super::content(&self.bad);
+        assert!(content.contains(words), "no {words:?} in {content}");
+        self
+    }
+
+    #[track_caller]
+    fn completes(&self) -> &Self {
+        assert_eq!(
+            self.bad["outcome"], "completed",
+            "{} {}",
+            self.bad, self.run.stderr
+        );
+        self
+    }
+}
+
+/// Runs a shell script behind the manifest of a hostile extension.
+#[track_caller]
+fn trial(then: &str) -> Trial {
+    trial_of(&after_manifest(&everything(), then))
+}
+
+#[track_caller]
+fn trial_of(script: &str) -> Trial {
+    let place = Place::new();
+    place.script("bad.sh", script);
+    let manifest =
+        json!({"name": "good", "tools": [{"name": "good"}], "hooks": ["tool_call", "input"]});
+    let good = Actor::new(&place, "good", manifest);
+    let good = good
+        .says("tool_call", json!({"content": "unharmed"}))
+        .play();
+    let (last, end) = say("done").gate();
+    let calls = call("bad", json!({})).and_call("good", json!({}));
+    place
+        .provider
+        .script([calls, call("bash", json!({"command": "echo alive"})), last]);
+    let run = place.json(&["go"]).start();
+    place.provider.wait_requests(3);
+    let peak = peak(run.pid());
+    drop(end);
+    let run = run.finish().ends_with(0);
+    let ends = run.events("tool_end");
+    assert_eq!(ends.len(), 3, "{run:?}");
+    let end = |id: u64| {
+        ends.iter()
+            .find(|end| end["id"] == id)
+            .expect("a result")
+            .clone()
+    };
+    assert_eq!(super::content(&end(2)), "unharmed");
+    assert_eq!(super::content(&end(3)), "alive");
+    assert_eq!(
+        good.params("hook.tool_call").len(),
+        2 + usize::from(good.params("hook.tool_call").len() == 3)
+    );
+    assert_eq!(good.params("hook.input").len(), 1);
+    assert_eq!(run.result()["output"], "done");
+    assert!(peak < MEMORY, "{peak} KiB");
+    place.wait_deserted();
+    Trial { bad: end(1), run }
+}
+
+/// The most memory that process ever held, in KiB.
+fn peak(pid: i32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    number.expect("a peak").parse().expect("a number")
+}
+
+/// Answers what comes, by shell functions: `$id` and `$line` are there.
+const SERVE: &str = r#"
+answer() { printf '{"id":%s,"result":%s}\n' "$id" "$1"; }
+while IFS= read -r line; do
+  id=${line#*\"id\":}; id=${id%%,*}
+  case $line in
+    *'"shutdown"'*) exit 0 ;;
+    *'"hook.'*) answer '{}' ;;
+    *'"tool_call"'*) on_call ;;
+  esac
+done"#;
+
+/// A hostile extension that does this when its tool is called.
+#[track_caller]
+fn on_call(body: &str) -> Trial {
+    trial(&format!("on_call() {{\n{body}\n}}\n{SERVE}"))
+}
+
+#[test]
+fn it_answers_twice_and_what_was_never_asked() {
+    let answered = on_call(
+        r#"echo '{"id":9999,"result":{"content":"unasked"}}'
+        echo '{"id":-1,"result":{}}'
+        echo '{"id":"x","result":{}}'
+        answer '{"content":"first"}'
+        answer '{"content":"second"}'
+        printf '{"id":%s,"error":"third"}\n' "$id""#,
+    );
+    assert_eq!(super::content(&answered.completes().bad), "first");
+    assert_eq!(answered.notices(), [""; 0]);
+}
+
+#[test]
+fn it_writes_a_log_to_its_output() {
+    let log = on_call(
+        r#"echo 'INFO starting'
+        echo '{"level":"info"}'
+        echo '[1,2,3]'
+        echo '"text"'
+        echo '{"method":"notify"}'
+        echo '{"method":"notify","params":{"message":7}}'
+        echo '{"id":1'
+        printf '\n\r\n\n'
+        answer '{"content":"fine"}'"#,
+    );
+    assert_eq!(super::content(&log.completes().bad), "fine");
+    assert_eq!(log.notices(), [""; 0]);
+}
+
+#[test]
+fn it_writes_a_line_without_an_end() {
+    let endless = on_call("head -c 1G /dev/zero | tr '\\0' x");
+    endless.fails("exited").tells("more than 10 MiB");
+}
+
+#[test]
+fn it_writes_what_is_no_text() {
+    let odd = on_call(
+        r#"printf '\xff\xfe{}\n'
+        printf '{"method":"notify","params":{"message":"a\\u0000b\\u2028c\x00d\\ud800"}}\n'
+        printf '{"method":"notify","params":{"message":"a\\u0000b\\u2028c"}}\n'
+        printf '{"id":%s,"result":{"content":"\xff"}}\n' "$id"
+        answer '{"content":"nul \u0000 line \u2028"}'"#,
+    );
+    odd.completes().tells("not UTF-8");
+    assert_eq!(super::content(&odd.bad), "nul \u{0} line \u{2028}");
+    assert_eq!(odd.run.stderr.matches("not UTF-8").count(), 2);
+}
+
+#[test]
+fn its_result_has_ten_mebibytes() {
+    let big = on_call(
+        r#"printf '{"id":%s,"result":{"content":"' "$id"
+        head -c 10000000 /dev/zero | tr '\0' x
+        printf '"}}\n'"#,
+    );
+    assert!(super::content(&big.completes().bad).len() < 40 << 10);
+    let bigger = on_call(
+        r#"printf '{"id":%s,"result":{"content":"' "$id"
+        head -c 11000000 /dev/zero | tr '\0' x
+        printf '"}}\n'"#,
+    );
+    bigger.fails("exited").tells("more than 10 MiB");
+}
+
+#[test]
+fn its_answer_is_deep() {
+    let deep = on_call(
+        r#"printf '{"id":%s,"result":' "$id"
+        head -c 200000 /dev/zero | tr '\0' '['
+        printf '\n'
+        answer "{\"content\":\"fine\",\"x\":$(printf '[%.0s' {1..100})$(printf ']%.0s' {1..100})}""#,
+    );
+    assert_eq!(super::content(&deep.completes().bad), "fine");
+}
+
+#[test]
+fn it_sends_a_hundred_thousand_notices() {
+    let flood = on_call(
+        r#"yes '{"method":"notify","params":{"message":"so much to say"}}' | head -n 100000
+        answer '{"content":"said"}'"#,
+    );
+    flood.completes();
+}
+
+#[test]
+fn it_fills_standard_error() {
+    let flood = on_call(
+        "yes 'a line of diagnostics' | head -n 200000 >&2\nhead -c 50M /dev/zero >&2\nanswer '{\"content\":\"said\"}'",
+    );
+    flood.completes();
+    assert!(
+        flood.run.stderr.len() < 40 << 20,
+        "{}",
+        flood.run.stderr.len()
+    );
+}
+
+#[test]
+fn it_asks_a_thousand_things_at_once() {
+    let flood = on_call(
+        r#"for i in {1..1000}; do echo "{\"id\":$i,\"method\":\"session.info\"}"; done
+        for i in {1..1000}; do echo "{\"id\":$i,\"method\":\"ui.confirm\",\"params\":{\"title\":\"?\"}}"; done
+        n=0; while [ $n -lt 2000 ] && IFS= read -r reply; do n=$((n+1)); done
+        answer "{\"content\":\"$n answers\"}""#,
+    );
+    assert_eq!(super::content(&flood.completes().bad), "2000 answers");
+}
+
+#[test]
+fn it_never_reads() {
+    // Its queue is small here; what waits for it fails in its own time, so it may as well exit.
+    let deaf = trial("exec 0<&-\nsleep 60");
+    deaf.fails("exited").tells("standard input");
+}
+
+#[test]
+fn it_closes_its_output_and_lives_on() {
+    let mute = on_call("exec 1>&-\nsleep 60");
+    mute.fails("exited").tells("standard output");
+}
+
+#[test]
+fn it_forks_and_exits() {
+    let forked = on_call("(sleep 60; echo late) &\nexit 0");
+    forked.fails("exited").tells("exited");
+}
+
+#[test]
+fn it_escapes_its_group() {
+    let escaped = on_call("setsid -f bash -c 'trap \"\" TERM; while :; do sleep 60; done'\nexit 3");
+    escaped.fails("exited").tells("status 3");
+    let alive = on_call(
+        "setsid -f bash -c 'trap \"\" TERM HUP; while :; do sleep 60; done' >/dev/null </dev/null 2>&1\nanswer '{\"content\":\"hidden\"}'",
+    );
+    alive.completes();
+}
+
+#[test]
+fn it_ends_in_the_middle_of_a_line() {
+    let cut = on_call(r#"printf '{"id":%s,"result":{"content":"cu' "$id"; exit 0"#);
+    cut.fails("exited").tells("exited");
+    // A whole answer that lacks only its line end is one.
+    let whole = on_call(r#"printf '{"id":%s,"result":{"content":"whole"}}' "$id"; exit 0"#);
+    assert_eq!(super::content(&whole.completes().bad), "whole");
+}
+
+#[test]
+fn it_ignores_every_signal_and_every_word() {
+    let stubborn = trial(&format!(
+        "trap '' TERM INT HUP QUIT PIPE\non_call() {{ answer '{{\"content\":\"x\"}}'; }}\n{}\nwhile :; do sleep 60; done",
+        SERVE.replace("exit 0", "break")
+    ));
+    stubborn.completes();
+    assert!(
+        stubborn.run.elapsed < Duration::from_secs(6),
+        "{:?}",
+        stubborn.run.elapsed
+    );
+}
+
+#[test]
+fn it_sends_escape_sequences_in_every_field() {
+    let esc = r"\u001b[31m\u0007\u009b2J\u202e";
+    let fields = on_call(&format!(
+        r#"echo '{{"method":"notify","params":{{"message":"{esc}notice"}}}}'
+        echo '{{"method":"tool.update","params":{{"id":'"$id"',"chunk":"{esc}update"}}}}'
+        printf '\x1b[31mto stderr\n' >&2
+        answer '{{"content":"{esc}content","summary":"{esc}summary","session_name":"{esc}name"}}'"#
+    ));
+    fields.completes();
+    assert!(
+        !fields
+            .run
+            .stderr
+            .contains(['\x1b', '\x07', '\u{9b}', '\u{202e}']),
+        "{:?}",
+        fields.run.stderr
+    );
+    assert_eq!(fields.bad["summary"], "summary");
+    assert_eq!(fields.run.events("session_name")[0]["name"], "name");
+}
+
+#[test]
+fn its_manifest_has_wrong_types_everywhere() {
+    let wrong = json!([null, true, 7, "text", [], {}, [[]], [7], [null], [{}], [{"name": 7}], {"name": "x"}]);
+    let good = json!({
+        "name": "bad", "version": "1", "tools": [{"name": "bad"}], "commands": [{"name": "c"}],
+        "flags": [{"name": "f"}], "hooks": ["input"], "renders": ["assistant"], "events": [],
+        "shortcuts": [{"key": "ctrl+alt+g"}],
+    });
+    let place = Place::new();
+    let mut manifests = Vec::new();
+    for name in good.as_object().unwrap().keys() {
+        for value in wrong.as_array().unwrap() {
+            let mut manifest = good.clone();
+            manifest[name] = value.clone();
+            manifests.push(manifest);
+        }
+    }
+    manifests.extend(wrong.as_array().unwrap().iter().cloned());
+    let count = manifests.len();
+    let mut next = manifests.into_iter();
+    // Every start meets another one.
+    let bad = Actor::new(&place, "bad", json!({}))
+        .on("initialize", move |_| next.next().unwrap_or_default());
+    let bad = bad.play();
+    let good = tooled(&place, "good", "t").play();
+    let starts = count.min(30);
+    for _ in 0..starts {
+        let help = place.e().args(["--help"]).run().ends_with(0);
+        assert!(help.stdout.contains("usage"), "{help:?}");
+    }
+    place.p(&["go"]).run().ends_with(0);
+    assert_eq!(
+        (bad.pids().len(), good.pids().len()),
+        (starts + 1, starts + 1)
+    );
+}
+
+#[test]
+fn it_claims_the_names_of_others() {
+    let place = Place::new();
+    let manifest = |name: &str| {
+        json!({
+            "name": name,
+            "tools": [{"name": "mine"}, {"name": "not a name!"}, {"name": name}],
+            "commands": [{"name": "do"}, {"name": "a/b"}],
+            "flags": [{"name": "plan"}, {"name": "model"}],
+        })
+    };
+    let first = Actor::new(&place, "1", manifest("same"))
+        .says("tool_call", json!({"content": "the first"}))
+        .play();
+    let second = Actor::new(&place, "2", manifest("same")).play();
+    place
+        .provider
+        .script([call("mine", json!({})), say("done")]);
+    let run = place.p(&["--plan", "go"]).run().ends_with(0);
+    assert_eq!(place.provider.received()[1].results(), ["the first"]);
+    assert!(second.params("tool_call").is_empty());
+    for words in [
+        "`mine`",
+        "`/do`",
+        "`not a name!`",
+        "`a/b`",
+        "`model`",
+        "named `same`",
+    ] {
+        assert!(run.stderr.contains(words), "no {words} in {}", run.stderr);
+    }
+    let flags = [json!({"flags": {"plan": true}})];
+    assert_eq!(first.params("flags"), flags);
+    assert_eq!(second.params("flags"), flags);
+}
+
+/// A hook that is asked with a megabyte each time, of an extension that reads nothing.
+#[test]
+fn a_queue_that_is_full_for_five_seconds_retires_its_reader() {
+    let place = Place::new();
+    let manifest = json!({"name": "bad", "events": ["tool_end", "tool_start"], "hooks": []});
+    place.script("bad.sh", &after_manifest(&manifest, "sleep 300"));
+    let good = hooked(&place, "good", "tool_result").play();
+    let text = "x".repeat(600_000);
+    let steps = (0..10).map(|_| call("write", json!({"path": "a", "content": text})));
+    let (last, end) = say("done").gate();
+    place.provider.script(steps.chain([last]));
+    let run = place.p(&["go"]).start();
+    run.stderr.wait_for("bad.sh has not read");
+    drop(end);
+    let run = run.finish().ends_with(0);
+    assert_eq!(run.stderr.matches("bad.sh").count(), 1, "{}", run.stderr);
+    assert_eq!(good.params("hook.tool_result").len(), 10);
+    place.wait_deserted();
+}
+
+#[test]
+fn a_flood_does_not_hold_up_an_interrupt() {
+    let place = Place::new();
+    let flood = "yes '{\"method\":\"notify\",\"params\":{\"message\":\"x\"}}' &
+        yes '{\"id\":1,\"method\":\"session.info\"}' &
+        yes oops >&2 &
+        wait";
+    place.script("bad.sh", &after_manifest(&json!({"name": "bad"}), flood));
+    let gate = hooked(&place, "gate", "tool_call")
+        .holds("hook.tool_call")
+        .play();
+    let mut rpc = Rpc::start(&place, &[]);
+    let session = rpc.create(json!({}));
+    place
+        .provider
+        .script([call("bash", json!({"command": "true"}))]);
+    let prompt = rpc.begin(&session, "go");
+    gate.wait("hook.tool_call");
+    let start = Instant::now();
+    rpc.call("session.interrupt", json!({"session": session}));
+    let elapsed = start.elapsed();
+    assert!(elapsed.as_millis() < 200 * super::SLOW, "{elapsed:?}");
+    rpc.result(&prompt);
+    let held = peak(rpc.process.pid());
+    assert!(held < MEMORY, "{held} KiB");
+    rpc.close();
+    rpc.finish();
+    until("nothing is left", || place.processes().is_empty());
+}
