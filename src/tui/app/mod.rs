@@ -191,6 +191,11 @@ impl App {
         self.session.as_ref()?.turn.as_ref()
     }
 
+    /// Something to be said on the ordinary screen at the end.
+    pub fn set_farewell(&mut self, why: &str) {
+        self.farewell = Some(why.to_owned());
+    }
+
     /// What is to be said on the ordinary screen at the end.
     pub fn farewell(&self) -> Option<&str> {
         self.farewell.as_deref()
