@@ -30,6 +30,8 @@ pub enum Action {
     Answer(RequestId, Answer),
     /// Read what the system prompt for this model is made of.
     Prepare(Job, Arc<Model>),
+    /// Fill the prompt template of this name, if there is one, with what was typed after it.
+    Expand(Job, String, String),
     /// Send a request to the provider.
     OpenStream(Job, Box<Request>),
     /// Close the connection of the open stream.
@@ -131,6 +133,8 @@ pub enum SessionEvent {
     Query(RequestId, Query),
     /// A frontend wants the turn to stop; without a request id the process is ending.
     Interrupt(Option<RequestId>),
+    /// What [`Action::Expand`] came to; none when there is no such template.
+    Expanded(Job, Option<String>),
     /// The system prompt is ready.
     Prepared(Job, Arc<str>),
     /// Pieces of a reply.

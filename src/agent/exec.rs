@@ -19,6 +19,7 @@ use super::open::{Past, SessionSpec};
 use super::session::Fork;
 use super::{instructions, prompt};
 use crate::chat::{ToolCall, ToolResult};
+use crate::config::resources;
 use crate::error::Result;
 use crate::extension::Host;
 use crate::provider::{self, Cause, Failure, Lane, Model, Request, Stage, StreamEvent};
@@ -160,6 +161,16 @@ impl Workers {
     pub fn perform(&mut self, action: Action) -> Option<SessionEvent> {
         match action {
             Action::Prepare(job, model) => return self.prepare(job, model),
+            Action::Expand(job, name, typed) => {
+                let spec = self.spec.clone();
+                let work = move || {
+                    let places = resources::places(&spec.home, Some(&spec.workspace));
+                    let template = resources::template(&places, &name)?;
+                    Some(template.fill(&typed))
+                };
+                let event = move |filled: Option<_>| SessionEvent::Expanded(job, filled.flatten());
+                return self.spawn("template", event, work);
+            }
             Action::OpenStream(job, request) => return self.open_stream(job, request),
             Action::CloseStream | Action::EndLane => self.close_stream(),
             Action::Identify(job, paths) => {

@@ -4,7 +4,7 @@
 //! should be done; it never waits, reads or writes. Phases follow each other like this:
 //!
 //! ```text
-//! Submitting → Commanding → Preparing → Asking → Streaming ⇄ Waiting (retry)
+//! Submitting → Expanding → Commanding → Preparing → Asking → Streaming ⇄ Waiting (retry)
 //!                                                   ↓ calls                ↑ next step
 //!                                                Running → Instructing ────┘
 //! any of them → Stopping (tools get a moment) → Finishing (the log gets a moment) → gone
@@ -66,6 +66,8 @@ pub struct Turn {
 pub(super) enum Phase {
     /// Extensions look at the submitted line.
     Submitting(Box<Pending>),
+    /// The template that the line may name is read.
+    Expanding(Box<Pending>),
     /// A command of an extension runs.
     Commanding(Box<Pending>),
     Preparing(Job),
@@ -190,6 +192,7 @@ impl Turn {
                 }
             }
             SessionEvent::Hooked(job, verdict) => self.hooked(job, verdict, conversation, fx),
+            SessionEvent::Expanded(job, filled) => self.expanded(job, filled, conversation, fx),
             SessionEvent::Commanded(job, result) => self.commanded(job, result, conversation, fx),
             SessionEvent::Named(name) => self.rename(Some(name), conversation, fx),
             SessionEvent::Stream { job, events, slept } => {
@@ -536,7 +539,11 @@ impl Turn {
                 ));
                 return self.advance_batch(conversation, fx);
             }
-            Phase::Submitting(_) | Phase::Commanding(_) if !self.announced => self.announce(fx),
+            Phase::Submitting(_) | Phase::Expanding(_) | Phase::Commanding(_)
+                if !self.announced =>
+            {
+                self.announce(fx);
+            }
             Phase::Rewriting(_) => self.drop_draft(conversation, fx),
             _ => {}
         }

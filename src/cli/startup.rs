@@ -23,13 +23,12 @@ use crate::extension::{
     ExtensionId, HookKind, Host, Launch, Reserved, Serves, StartupAnswer, Tap, discover, flags,
 };
 use crate::sys::Env;
+use crate::tui::command_names;
 
 /// How long a startup hook may take.
 const HOOK: Duration = Duration::from_secs(5);
 /// Set for a relaunched e, which is not relaunched again. No child sees it.
 const RELAUNCHED: &str = "E_RELAUNCHED";
-/// Commands of the terminal app, which no extension can take.
-const SLASH_COMMANDS: &[&str] = &[];
 
 /// A launch as the extensions left it.
 pub struct Started {
@@ -215,8 +214,9 @@ pub fn launch(
         tap,
     });
     let options: Vec<&str> = options().collect();
+    let commands: Vec<&str> = command_names().collect();
     host.wait_until_ready(&Reserved {
-        commands: SLASH_COMMANDS,
+        commands: &commands,
         options: &options,
         chord: |text| {
             Chord::parse_shortcut(text)

@@ -32,6 +32,7 @@ pub use bash::{Running, run_shell};
 pub use files::{Identity, identity};
 pub use results::KeptResults;
 pub use runtime::Runtime;
+pub use walk::Walk;
 
 /// Most bytes of one result that a model reads.
 pub const RESULT_CAP: usize = 32 * 1024;

@@ -28,7 +28,7 @@ pub mod view;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use app::TuiOptions;
+pub use app::{TuiOptions, command_names};
 
 use self::app::App;
 use self::frame::Screen;

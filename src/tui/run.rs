@@ -326,6 +326,7 @@ impl Loop {
                 Effect::Task(task) => self.start_task(task),
                 Effect::Write(bytes) => self.behind.extend(bytes),
                 Effect::Redraw => self.screen.forget(),
+                Effect::Palette(palette) => self.screen.set_palette(palette),
                 Effect::Edit(text) => self.edit(&text),
                 Effect::Suspend => self.suspend(),
                 Effect::Quit(status) => self.status = Some(status),

@@ -114,6 +114,10 @@ impl Table {
                 self.job = job;
                 "prepare".into()
             }
+            Action::Expand(job, name, typed) => {
+                self.job = job;
+                format!("expand {name} {typed}")
+            }
             Action::OpenStream(job, request) => {
                 self.job = job;
                 self.sent = request.messages;

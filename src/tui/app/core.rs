@@ -115,11 +115,13 @@ impl App {
                 self.queue_done(request);
                 Vec::new()
             }
-            Answer::Stopped(_)
-            | Answer::Info(_)
-            | Answer::Messages(_)
-            | Answer::Undone(_)
-            | Answer::Forked(_) => Vec::new(),
+            Answer::Messages(messages) => match self.copying.take_if(|copy| *copy == request) {
+                Some(_) => self.copy_last(&messages),
+                None => Vec::new(),
+            },
+            Answer::Stopped(_) | Answer::Info(_) | Answer::Undone(_) | Answer::Forked(_) => {
+                Vec::new()
+            }
         }
     }
 }

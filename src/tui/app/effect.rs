@@ -6,10 +6,17 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::agent::{Input, Past, SessionSpec};
+use crate::agent::{Input, Past, RequestId, Selection, SessionSpec};
 use crate::chat::Image;
+use crate::config::trust::Decision;
 use crate::error::Result;
 use crate::tui::clipboard::Clip;
+use crate::tui::theme::Palette;
+use crate::tui::view::login::Provider;
+
+use super::account::{SignedIn, Why};
+use super::completion::Listed;
+use super::models::{Listing, Wanted};
 
 /// Something to be done.
 #[derive(Debug)]
@@ -22,6 +29,8 @@ pub enum Effect {
     Write(Vec<u8>),
     /// Paint everything anew.
     Redraw,
+    /// Use these colours.
+    Palette(Palette),
     /// Edit this text in the user's editor.
     Edit(String),
     /// Stop until the shell continues e.
@@ -59,6 +68,24 @@ pub enum Done {
     Looked(u64, Vec<Image>),
     /// Something to tell, and nothing else.
     Notice(String),
+    /// What a picker over the draft offers.
+    Listed(Listed),
+    /// A line that waits for a file: its text, if there is any for it.
+    Read(RequestId, Result<Option<String>>),
+    /// The models that can be used.
+    Models(Wanted, Vec<Listing>),
+    /// Another model was looked up.
+    Selected(Result<Selection>),
+    /// Settings were written.
+    Saved(Result<Vec<String>>),
+    /// The theme files.
+    Themes(Vec<String>),
+    /// What is recorded about the directory.
+    Trusted(Decision),
+    /// Who one can sign in to.
+    Providers(Why, Vec<Provider>),
+    /// A key was stored.
+    SignedIn(Box<SignedIn>),
 }
 
 /// A session that can begin.

@@ -22,7 +22,7 @@ impl App {
         if let Some(effects) = self.extension_key(press, now) {
             return effects;
         }
-        if let Some(effects) = self.surface_key(press) {
+        if let Some(effects) = self.surface_key(press, now) {
             return effects;
         }
         if press == KeyPress::plain(Key::End) && !self.scroll.follows() {
@@ -78,8 +78,16 @@ impl App {
         if let Some(effects) = self.extension_paste(text) {
             return effects;
         }
-        if self.surface.as_ref().is_some_and(Surface::takes_keys) {
-            return Vec::new();
+        match &mut self.surface {
+            Some(Surface::Login(login)) => {
+                login.type_text(text);
+                return Vec::new();
+            }
+            Some(surface) if surface.takes_keys() => {
+                self.filter_picker(Some(text));
+                return Vec::new();
+            }
+            Some(_) | None => {}
         }
         if let Some(effects) = self.paste_paths(text) {
             return effects;
@@ -139,22 +147,23 @@ impl App {
         })]
     }
 
-    fn surface_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
+    fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
         match self.surface.as_mut()? {
-            Surface::Trust(trust) => {
-                match press.key {
-                    Key::Up => trust.step(-1),
-                    Key::Down => trust.step(1),
-                    Key::PageUp => trust.scroll(-5),
-                    Key::PageDown => trust.scroll(5),
-                    Key::Enter => {
-                        let decision = trust.decision();
-                        return Some(self.trust_decided(decision));
-                    }
-                    _ => {}
+            Surface::Picker(_) => return self.picker_key(press, now),
+            Surface::Login(_) => return Some(self.login_key(press)),
+            Surface::Settings(_) => return Some(self.settings_key(press)),
+            Surface::Trust(trust) => match press.key {
+                Key::Up => trust.step(-1),
+                Key::Down => trust.step(1),
+                Key::PageUp => trust.scroll(-5),
+                Key::PageDown => trust.scroll(5),
+                Key::Enter => {
+                    let decision = trust.decision();
+                    return Some(self.trust_decided(decision));
                 }
-                Some(Vec::new())
-            }
+                _ => {}
+            },
         }
+        Some(Vec::new())
     }
 }

@@ -4,13 +4,19 @@
 //! A handler returns effects. What the screen shows is computed from here when a frame is built
 //! (`render`); nothing is kept beside it.
 
+mod account;
 mod commands;
+mod completion;
 mod core;
 mod effect;
 mod extensions;
+mod general;
 mod images;
 mod keys;
 mod look;
+mod models;
+mod pickers;
+mod preferences;
 mod queue;
 mod reader;
 mod render;
@@ -19,10 +25,11 @@ mod session;
 mod shell;
 mod submit;
 mod surface;
+mod trust;
 mod turn;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,7 +42,9 @@ use crate::config::Settings;
 use crate::config::history::History;
 use crate::config::keybindings::Keybindings;
 use crate::config::layout::Layout;
+use crate::config::resources::{Place, places};
 
+pub use commands::names as command_names;
 pub use effect::{Done, Effect, Opened, Task};
 pub use session::Session;
 pub use surface::Surface;
@@ -88,6 +97,16 @@ pub struct App {
     held_prompt: Option<String>,
     /// Lines on their way through the input hooks, in the order they were submitted.
     submitted: VecDeque<submit::Submitted>,
+    /// What the pickers over the draft offer.
+    lists: completion::Lists,
+    /// Settings on their way into the file.
+    unsaved: preferences::Unsaved,
+    /// Presses of the keys for the next model while one is looked up.
+    cycling: Option<isize>,
+    /// The request for the messages that `/copy` copies from.
+    copying: Option<RequestId>,
+    /// A session is being opened.
+    is_opening: bool,
     armed_until: Option<Instant>,
     /// When the person last wrote something.
     typed_at: Option<Instant>,
@@ -132,6 +151,11 @@ impl App {
             session: None,
             surface: None,
             submitted: VecDeque::new(),
+            lists: completion::Lists::default(),
+            unsaved: preferences::Unsaved::default(),
+            cycling: None,
+            copying: None,
+            is_opening: false,
             armed_until: None,
             typed_at: None,
             extensions: extensions::Extensions::default(),
@@ -183,7 +207,28 @@ impl App {
                 self.transcript.push_notice(&why);
                 Vec::new()
             }
+            Done::Listed(listed) => self.listed(listed),
+            Done::Read(request, text) => self.read(request, text, Instant::now()),
+            Done::Models(wanted, models) => self.models_listed(wanted, models),
+            Done::Selected(selected) => self.selected(selected),
+            Done::Saved(saved) => self.settings_saved(saved),
+            Done::Themes(themes) => self.open_settings(themes),
+            Done::Trusted(decision) => self.offer_trust(decision),
+            Done::Providers(why, providers) => self.open_login(why, providers),
+            Done::SignedIn(done) => self.signed_in(*done),
         }
+    }
+
+    /// The directory that is worked in.
+    fn workspace(&self) -> &Path {
+        let session = self.session.as_ref();
+        session.map_or(&self.cwd, |session| &session.workspace)
+    }
+
+    /// Where skills and templates are looked for. A session means that its workspace is trusted.
+    fn places(&self) -> Vec<Place> {
+        let workspace = self.session.as_ref().map(|session| &*session.workspace);
+        places(&self.process.home, workspace)
     }
 
     /// The running turn.

@@ -117,7 +117,18 @@ impl App {
             row: caret.row + usize::from(self.composer.attachments().is_some()),
             ..caret
         };
-        rows.extend(view.rows);
+        let surface = self.surface.as_ref();
+        let typed_into = surface.and_then(|surface| surface.caret(columns));
+        let caret = match typed_into {
+            Some((row, column)) => Caret {
+                row: rows.len() + row,
+                column,
+            },
+            None => {
+                rows.extend(view.rows);
+                caret
+            }
+        };
         let hint = self.settings.trust_scroll_hint.clone();
         let hint = hint.as_deref().unwrap_or("pgup/pgdn scroll");
         let takes_keys = self
@@ -141,7 +152,7 @@ impl App {
         }
         Below {
             rows,
-            caret: Some(caret).filter(|_| !takes_keys),
+            caret: Some(caret).filter(|_| !takes_keys || typed_into.is_some()),
         }
     }
 

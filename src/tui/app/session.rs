@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::account::Why;
 use super::queue::Queue;
 use super::{App, Done, Effect, Opened, Surface, Task, Turn};
 use crate::agent::{
@@ -12,7 +13,7 @@ use crate::agent::{
 use crate::config::Trust;
 use crate::config::build::VERSION;
 use crate::config::trust::{self, Decision};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::tools;
 use crate::tui::view::trust as panel;
 
@@ -115,6 +116,7 @@ impl App {
     pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
         let (process, choice) = (self.process.clone(), self.choice());
         self.opening = reason;
+        self.is_opening = true;
         let work = move || {
             let mut warnings = Vec::new();
             let spec = process.open(choice, &mut warnings);
@@ -145,6 +147,7 @@ impl App {
 
     /// A session can begin, in the place of the one before.
     pub(super) fn opened(&mut self, opened: Result<Box<Opened>>) -> Vec<Effect> {
+        self.is_opening = false;
         let Opened {
             spec,
             past,
@@ -153,7 +156,12 @@ impl App {
         } = match opened {
             Ok(opened) => *opened,
             Err(error) => {
-                self.transcript.push_error(&error.to_string());
+                self.give_up_waiting();
+                let why = error.to_string();
+                if self.session.is_none() && error.kind() == Kind::Usage {
+                    return self.login(Why::Start(why));
+                }
+                self.transcript.push_error(&why);
                 return Vec::new();
             }
         };
@@ -189,6 +197,7 @@ impl App {
         if let Some(prompt) = self.held_prompt.take() {
             effects.extend(self.submit_text(prompt, Instant::now()));
         }
+        effects.extend(self.carry_out(Instant::now()));
         effects
     }
 

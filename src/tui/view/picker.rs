@@ -49,7 +49,9 @@ pub struct Picker {
     shown: Vec<usize>,
     selected: usize,
     top: usize,
+    /// Entries that are shown at a time, and how many that may be.
     height: usize,
+    most: usize,
 }
 
 impl Picker {
@@ -59,6 +61,7 @@ impl Picker {
             title: title.into(),
             items: cleaned(items),
             height: height.max(1),
+            most: height.max(1),
             ..Self::default()
         };
         picker.refresh();
@@ -109,8 +112,24 @@ impl Picker {
         self.select(surface::step(self.selected, by, self.shown.len()));
     }
 
+    /// Moves the selection by a page, and not past the ends.
+    pub fn page(&mut self, by: isize) {
+        let last = self.shown.len().saturating_sub(1);
+        let by = by.saturating_mul(self.height as isize);
+        self.select(self.selected.saturating_add_signed(by).min(last));
+    }
+
+    /// Shows so many entries at a time where it would show more.
+    pub fn fit(&mut self, rows: usize) {
+        self.height = self.most.min(rows).max(1);
+        self.select(self.selected);
+    }
+
     /// Opens the next tab, or the one before.
     pub fn step_tab(&mut self, by: isize) {
+        if self.tabs.is_empty() {
+            return;
+        }
         self.tab = surface::step(self.tab, by, self.tabs.len());
         self.refresh();
     }
@@ -138,6 +157,13 @@ impl Picker {
         }
     }
 
+    /// Takes every tick away.
+    pub fn untick(&mut self) {
+        for item in &mut self.items {
+            item.ticked = item.ticked.map(|_| false);
+        }
+    }
+
     /// Header and body, without the frame around them.
     pub fn rows(&self, columns: usize) -> (Row, Vec<Row>) {
         let visible = self.top..(self.top + self.height).min(self.shown.len());
@@ -145,7 +171,8 @@ impl Picker {
         let items = || indices.iter().map(|index| &self.items[*index]);
         let ticks = items().any(|item| item.ticked.is_some());
         let labels = items().map(|item| width(&item.label)).max().unwrap_or(0);
-        let labels = labels.min(columns / 2);
+        let described = items().any(|item| !item.description.is_empty());
+        let labels = labels.min(if described { columns / 2 } else { columns });
         let mut body: Vec<Row> = visible
             .clone()
             .zip(items())

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use super::{open, ready};
-use crate::support::{Place, Pty, call, say};
+use crate::support::{Place, Pty, say};
 
 #[test]
 fn waiting_messages_are_reviewed_edited_and_deleted() {

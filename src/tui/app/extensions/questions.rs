@@ -263,7 +263,7 @@ impl App {
         match press.key {
             Key::Up => picker.step(-1),
             Key::Down => picker.step(1),
-            Key::Enter => return Some(self.pick()),
+            Key::Enter => return Some(self.answer_pick()),
             Key::Backspace => {
                 query.pop();
                 picker.set_query(&query);
@@ -279,7 +279,7 @@ impl App {
     }
 
     /// Answers with the selected entry; where nothing matches there is none.
-    fn pick(&mut self) -> Vec<Effect> {
+    fn answer_pick(&mut self) -> Vec<Effect> {
         let questions = &mut self.extensions.questions;
         let Some(open) = questions.open.as_mut() else {
             return Vec::new();
