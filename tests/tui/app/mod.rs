@@ -1,10 +1,12 @@
 //! The app on a real terminal: what a person sees, types, and has afterwards.
 
 mod end;
+mod reading;
 mod resize;
 mod start;
 mod turn;
 mod typing;
+mod waiting;
 
 use crate::support::{Place, Pty};
 
