@@ -14,6 +14,7 @@ pub mod input;
 pub mod key;
 pub mod keymap;
 pub mod markdown;
+mod record;
 pub mod rich;
 mod run;
 pub mod style;
@@ -31,6 +32,7 @@ pub use app::{TuiOptions, command_names};
 
 use self::app::App;
 use self::frame::Screen;
+use self::record::Recorder;
 use self::run::Loop;
 use self::terminal::Terminal;
 use crate::agent::Process;
@@ -40,9 +42,10 @@ use crate::extension::Host;
 /// Runs until the person has enough. Returns the exit status; an error means that there is no
 /// terminal to run on, or that it cannot be used.
 pub fn run(options: TuiOptions, process: Process, cwd: PathBuf, extensions: Host) -> Result<u8> {
+    let recorder = Recorder::from_env(&process.env)?;
     let terminal = Terminal::open(&process.env)?;
     let env = process.env.clone();
     let app = App::new(Arc::new(process), cwd, options);
     let screen = Screen::new(terminal.size(), app.palette(), terminal::reflows(&env));
-    Ok(Loop::start(app, screen, terminal, extensions)?.run())
+    Ok(Loop::start(app, screen, terminal, extensions, recorder)?.run())
 }

@@ -1,6 +1,8 @@
 //! The app on a real terminal: what a person sees, types, and has afterwards.
 
 mod end;
+mod golden;
+mod record;
 mod resize;
 mod start;
 mod turn;
