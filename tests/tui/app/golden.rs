@@ -378,6 +378,38 @@ fn pickers() {
     check("skills", &[], skills, &[READY, Type("$re"), See("release")]);
 }
 
+/// Two prompts, each with its answer.
+fn talk(place: &Place) {
+    place.provider.script([say("One."), say("Two.")]);
+}
+
+#[test]
+fn sessions() {
+    let said = [SUM, Type("second\r"), See("  Two."), SUM];
+    let with = |more: &[Do]| [&said[..], more].concat();
+    let first = &["first"];
+    check("tree", first, talk, &with(&[Type("/tree\r"), See("Tree")]));
+    check(
+        "resume",
+        first,
+        talk,
+        &with(&[Type("/resume\r"), See("Sessions")]),
+    );
+    check(
+        "usage",
+        first,
+        talk,
+        &with(&[Type("/usage\r"), See("Usage")]),
+    );
+    check(
+        "compacted",
+        first,
+        talk,
+        &with(&[Type("/compact\r"), See("● System")]),
+    );
+    check("new", first, talk, &with(&[Type("/new\r"), See("new")]));
+}
+
 #[test]
 fn panels() {
     check(

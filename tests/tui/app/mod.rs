@@ -4,6 +4,7 @@ mod end;
 mod golden;
 mod record;
 mod resize;
+mod sessions;
 mod start;
 mod turn;
 mod typing;
