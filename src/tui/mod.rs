@@ -15,6 +15,7 @@ pub mod input;
 pub mod key;
 pub mod keymap;
 pub mod markdown;
+mod record;
 pub mod rich;
 mod run;
 pub mod style;
@@ -32,6 +33,7 @@ pub use app::{Relaunch, TuiOptions, command_names};
 
 use self::app::App;
 use self::frame::Screen;
+use self::record::Recorder;
 use self::run::Loop;
 use self::terminal::Terminal;
 use crate::agent::Process;
@@ -47,9 +49,10 @@ pub fn run(
     extensions: Host,
     relaunch: Relaunch,
 ) -> Result<u8> {
+    let recorder = Recorder::from_env(&process.env)?;
     let terminal = Terminal::open(&process.env)?;
     let env = process.env.clone();
     let app = App::new(Arc::new(process), cwd, options, relaunch);
     let screen = Screen::new(terminal.size(), app.palette(), terminal::reflows(&env));
-    Ok(Loop::start(app, screen, terminal, extensions)?.run())
+    Ok(Loop::start(app, screen, terminal, extensions, recorder)?.run())
 }

@@ -16,6 +16,7 @@ use super::editor::Editing;
 use super::frame::{Frame, Screen, Writer};
 use super::input::{Input, Parked};
 use super::key::{InputEvent, Reply};
+use super::record::Recorder;
 use super::terminal::{self, ASK_BACKGROUND, ASK_CURSOR, Modes, Terminal};
 use crate::agent::{Core, Input as Request, Output};
 use crate::error::Result;
@@ -70,6 +71,7 @@ pub struct Loop {
     /// The last frame took long to be written.
     late: bool,
     status: Option<u8>,
+    recorder: Option<Recorder>,
 }
 
 /// An open question where the cursor is.
@@ -85,7 +87,16 @@ struct Asking {
 
 impl Loop {
     /// Takes the terminal.
-    pub fn start(app: App, screen: Screen, terminal: Arc<Terminal>, host: Host) -> Result<Self> {
+    pub fn start(
+        app: App,
+        screen: Screen,
+        terminal: Arc<Terminal>,
+        host: Host,
+        mut recorder: Option<Recorder>,
+    ) -> Result<Self> {
+        if let Some(recorder) = &mut recorder {
+            recorder.size(screen.size());
+        }
         let signals = signal::watch()?;
         let jobs = tty::watch()?;
         let keys = File::open("/dev/tty")
@@ -117,6 +128,7 @@ impl Loop {
             editing: None,
             late: false,
             status: None,
+            recorder,
         };
         let mut ask = Vec::from(ASK_BACKGROUND);
         ask.extend_from_slice(ASK_CURSOR);
@@ -221,6 +233,9 @@ impl Loop {
 
     fn on_input(&mut self, event: InputEvent) {
         let now = Instant::now();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.input(&event, self.app.hides_keys());
+        }
         let effects = match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
             InputEvent::Paste(text) => self.app.on_paste(&text),
@@ -287,6 +302,9 @@ impl Loop {
                 // A terminal that has not answered for so long will not.
                 self.asking = self.asking.filter(|asking| now < asking.patience);
                 self.screen.resize(self.terminal.size());
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.size(self.screen.size());
+                }
             }
             // The editor is the one that stops.
             JobSignal::Stop | JobSignal::Continued if self.editing.is_some() => return,
@@ -435,7 +453,7 @@ impl Loop {
     fn ask_terminal(&mut self, question: Vec<u8>) {
         self.writer.drain(LAST_FRAME);
         if self.writer.busy_since().is_none() {
-            self.writer.submit(question);
+            self.submit(question);
             let now = Instant::now();
             let patience = match self.screen.begins() {
                 true => FIRST_ANSWER,
@@ -447,6 +465,13 @@ impl Loop {
                 resizes: self.resizes,
             });
         }
+    }
+
+    fn submit(&mut self, bytes: Vec<u8>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.output(&bytes);
+        }
+        self.writer.submit(bytes);
     }
 
     /// Whether a frame may be built: the terminal is ours, it has taken the last one, and it is
@@ -491,7 +516,7 @@ impl Loop {
         };
         bytes.extend(self.screen.paint(frame));
         bytes.append(&mut self.behind);
-        self.writer.submit(bytes);
+        self.submit(bytes);
         self.dirty = false;
         self.urgent = false;
         self.last_frame = now;

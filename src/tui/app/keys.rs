@@ -70,6 +70,12 @@ impl App {
         }
     }
 
+    /// Whether what is typed is a secret.
+    pub fn hides_keys(&self) -> bool {
+        let is_key = matches!(&self.surface, Some(Surface::Login(login)) if login.takes_key());
+        self.composer.is_secret() || is_key
+    }
+
     /// Text was pasted.
     pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
         if self.reader.is_some() {

@@ -1,8 +1,11 @@
 //! The app on a real terminal: what a person sees, types, and has afterwards.
 
 mod end;
+mod golden;
+mod record;
 mod reading;
 mod resize;
+mod sessions;
 mod start;
 mod turn;
 mod typing;
