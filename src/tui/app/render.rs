@@ -265,10 +265,10 @@ impl App {
         let home = self.process.env.path("HOME");
         let below = home
             .as_deref()
-            .and_then(|home| self.cwd.strip_prefix(home).ok());
+            .and_then(|home| self.workspace().strip_prefix(home).ok());
         let (prefix, path) = match below {
             Some(below) => ("~/", below),
-            None => ("", self.cwd.as_path()),
+            None => ("", self.workspace()),
         };
         let parts: Vec<_> = path
             .components()

@@ -46,7 +46,13 @@ impl Table {
             env: Arc::new(env),
             extensions: Arc::new(registry),
         };
-        let mut app = App::new(Arc::new(process), "/nowhere".into(), TuiOptions::default());
+        let relaunch = crate::tui::Relaunch::new(crate::extension::Host::none);
+        let mut app = App::new(
+            Arc::new(process),
+            "/nowhere".into(),
+            TuiOptions::default(),
+            relaunch,
+        );
         let spec = SessionSpec::for_test();
         app.session = Some(Session {
             key: SessionKey(1),
@@ -54,6 +60,7 @@ impl Table {
             selection: spec.selection,
             name: None,
             log: None,
+            id: String::new(),
             context_tokens: 0,
             turn: None,
             shell: None,
