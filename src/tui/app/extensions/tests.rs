@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{App, Effect, Session, TuiOptions};
+use super::super::{App, Effect, Session, Task, TuiOptions};
 use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
 use crate::config::Home;
 use crate::extension::answer::Rendered;
@@ -96,12 +96,30 @@ impl Table {
         let mut effects = Vec::new();
         for event in events {
             match event {
-                InputEvent::Key(press) => effects.extend(self.app.on_key(press, self.now)),
+                InputEvent::Key(press) => {
+                    let wanted = self.app.on_key(press, self.now);
+                    effects.extend(self.carry_out(wanted));
+                }
                 other => panic!("{other:?}"),
             }
         }
         self.app.before_frame(self.now);
         show(effects)
+    }
+
+    /// Does what tasks do, at once; what is left is for the core.
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        let mut left = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Task(Task(work)) => {
+                    let effects = self.app.on_done(work());
+                    left.extend(self.carry_out(effects));
+                }
+                effect => left.push(effect),
+            }
+        }
+        left
     }
 
     /// The screen as text under what has settled since the last time.
