@@ -27,6 +27,7 @@ const GUIDES: &[Guide] = guides![
     "extend/debugging",
     "extend/examples/README",
     "extend/extensions",
+    "extend/gallery",
     "getting-started",
     "models",
     "offline",

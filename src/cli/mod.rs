@@ -43,6 +43,7 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
         argv,
         env,
         extensions,
+        again,
     } = match startup::start(argv, env) {
         Ok(started) => started,
         Err(failure) => return report(failure),
@@ -64,7 +65,9 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             let home = home();
             let ran = working_directory().and_then(|cwd| {
                 let process = process(home, env, &cwd, trust, &extensions);
-                tui::run(options, process, cwd, extensions)
+                let env = process.env.clone();
+                let relaunch = tui::Relaunch::new(move || again.launch(&env));
+                tui::run(options, process, cwd, extensions, relaunch)
             });
             ran.unwrap_or_else(|error| fail(&error, false))
         }

@@ -20,7 +20,8 @@ use crate::config::{Home, Settings};
 use crate::error::{Error, Result, io_text};
 use crate::extension::discover::Found;
 use crate::extension::{
-    ExtensionId, HookKind, Host, Launch, Reserved, Serves, StartupAnswer, Tap, discover, flags,
+    ExtensionId, HookKind, Host, Launch, Registry, Reserved, Serves, StartupAnswer, Tap, discover,
+    flags,
 };
 use crate::sys::Env;
 use crate::tui::command_names;
@@ -38,6 +39,42 @@ pub struct Started {
     pub env: Env,
     /// The extensions, started; none where none are wanted.
     pub extensions: Host,
+    /// Starts them once more.
+    pub again: Again,
+}
+
+/// How the extensions of this run are started.
+pub struct Again {
+    argv: Vec<OsString>,
+    run: Run,
+}
+
+impl Again {
+    /// Starts the extensions anew and tells them their flags; the launch is over for their startup
+    /// hooks.
+    pub fn launch(&self, env: &Env) -> Host {
+        let Wanted::Everything(serves) = wanted(&self.argv, self.run.trace.is_some()) else {
+            return Host::none();
+        };
+        let run = Run {
+            cwd: self.run.cwd.clone(),
+            trace: self.run.trace.clone(),
+            // The trace goes on behind what it holds already.
+            was_relaunched: true,
+        };
+        match run.launch(&self.argv, env, serves) {
+            Ok(mut host) => {
+                let flags = flags_of(&self.argv, host.registry()).to_json();
+                host.tell_flags(&flags, Instant::now());
+                host
+            }
+            Err(error) => {
+                let mut host = Host::none();
+                host.add_notice(error.to_string());
+                host
+            }
+        }
+    }
 }
 
 /// What a command line wants of extensions, as far as it can be told before they are asked.
@@ -61,7 +98,7 @@ pub fn start(argv: Vec<OsString>, mut env: Env) -> Result<Started, ParseFailure>
     let (trace, argv) = Trace::take(&argv).map_err(|error| failed(error, &[]))?;
     let cwd = std::env::current_dir().unwrap_or_default();
     let run = Run {
-        cwd: &cwd,
+        cwd,
         trace,
         was_relaunched,
     };
@@ -72,20 +109,21 @@ pub fn start(argv: Vec<OsString>, mut env: Env) -> Result<Started, ParseFailure>
 }
 
 /// What a launch cannot change.
-struct Run<'a> {
-    cwd: &'a Path,
+struct Run {
+    cwd: PathBuf,
     trace: Option<Trace>,
     was_relaunched: bool,
 }
 
-impl Run<'_> {
-    fn start(&self, argv: &[OsString], env: Env) -> Result<Started> {
+impl Run {
+    fn start(self, argv: &[OsString], env: Env) -> Result<Started> {
         let wanted = wanted(argv, self.trace.is_some());
         let mut extensions = match wanted {
             Wanted::Nothing => Host::none(),
             Wanted::Declarations => self.launch(argv, &env, Serves::default())?,
             Wanted::Everything(serves) => self.launch(argv, &env, serves)?,
         };
+        let typed = argv.to_vec();
         let (argv, env) = match wanted {
             Wanted::Everything(_) if !extensions.is_empty() => {
                 self.hooks(argv.to_vec(), env, &mut extensions)?
@@ -101,12 +139,16 @@ impl Run<'_> {
             argv,
             env,
             extensions,
+            again: Again {
+                argv: typed,
+                run: self,
+            },
         })
     }
 
     /// Starts the extensions of the home, and the one that is traced.
     fn launch(&self, argv: &[OsString], env: &Env, serves: Serves) -> Result<Host> {
-        let home = Home::locate(env, self.cwd);
+        let home = Home::locate(env, &self.cwd);
         let directories = match given(argv, FlagId::NoExtensions) {
             true => Vec::new(),
             false => directories(&home),
@@ -123,7 +165,7 @@ impl Run<'_> {
         if files.is_empty() && warnings.is_empty() {
             return Ok(Host::none());
         }
-        let mut host = launch(files, &home, env, self.cwd, serves, tap);
+        let mut host = launch(files, &home, env, &self.cwd, serves, tap);
         warnings
             .into_iter()
             .for_each(|warning| host.add_notice(warning));
@@ -138,11 +180,7 @@ impl Run<'_> {
         host: &mut Host,
     ) -> Result<(Vec<OsString>, Env)> {
         let registry = host.registry().clone();
-        let options: Vec<&str> = options().collect();
-        let parse = |argv: &[OsString]| {
-            let declared = registry.flags.iter().map(|flag| &flag.item);
-            flags::parse(argv, declared, &options)
-        };
+        let parse = |argv: &[OsString]| flags_of(argv, &registry);
         host.tell_flags(&parse(&argv).to_json(), Instant::now());
         for id in host.with_hook(HookKind::Startup) {
             let params = json!({
@@ -188,6 +226,13 @@ impl Run<'_> {
         }
         Ok((parse(&argv).rest, env))
     }
+}
+
+/// The flags of the extensions on a command line.
+fn flags_of(argv: &[OsString], registry: &Registry) -> flags::Parsed {
+    let options: Vec<&str> = options().collect();
+    let declared = registry.flags.iter().map(|flag| &flag.item);
+    flags::parse(argv, declared, &options)
 }
 
 /// Where the extensions of a home are.

@@ -23,7 +23,7 @@ use crate::text::one_line;
 const WORDS: [&str; 2] = ["ext", "trace"];
 
 /// A traced run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Trace {
     /// The extension.
     pub found: Found,

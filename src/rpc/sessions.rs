@@ -87,7 +87,7 @@ pub fn create(setting: &Setting, wanted: Create) -> Result<Created> {
             .process
             .resume(&setting.cwd.join(path), spec.saves())?;
         past = resumed;
-        spec.id = id;
+        spec = spec.resumed(id, &past);
         spec.warnings.extend(warnings);
     }
     if let Some(name) = wanted.name {

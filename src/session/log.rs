@@ -32,6 +32,15 @@ pub struct LogSpec {
     pub model: String,
 }
 
+impl LogSpec {
+    /// Where the log will be; none without a home.
+    pub fn path(&self) -> Option<PathBuf> {
+        let sessions = self.home.file("sessions")?;
+        let name = format!("{}_{}.jsonl", self.created, self.id);
+        Some(sessions.join(path_key(&self.workspace)).join(name))
+    }
+}
+
 /// A session log that this process writes. Its lock lasts as long as this value.
 #[derive(Debug)]
 pub struct Log {

@@ -23,7 +23,7 @@ mod tree;
 mod usage;
 mod wire;
 
-pub use export::export_html;
+pub use export::{export_html, write_page};
 pub use list::{Listed, list};
 pub use load::{Entry, Loaded, load, load_at};
 pub use log::{Log, LogSpec};

@@ -27,7 +27,7 @@ pub mod view;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use app::{TuiOptions, command_names};
+pub use app::{Relaunch, TuiOptions, command_names};
 
 use self::app::App;
 use self::frame::Screen;
@@ -39,10 +39,16 @@ use crate::extension::Host;
 
 /// Runs until the person has enough. Returns the exit status; an error means that there is no
 /// terminal to run on, or that it cannot be used.
-pub fn run(options: TuiOptions, process: Process, cwd: PathBuf, extensions: Host) -> Result<u8> {
+pub fn run(
+    options: TuiOptions,
+    process: Process,
+    cwd: PathBuf,
+    extensions: Host,
+    relaunch: Relaunch,
+) -> Result<u8> {
     let terminal = Terminal::open(&process.env)?;
     let env = process.env.clone();
-    let app = App::new(Arc::new(process), cwd, options);
+    let app = App::new(Arc::new(process), cwd, options, relaunch);
     let screen = Screen::new(terminal.size(), app.palette(), terminal::reflows(&env));
     Ok(Loop::start(app, screen, terminal, extensions)?.run())
 }

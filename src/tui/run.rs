@@ -212,7 +212,7 @@ impl Loop {
         let now = Instant::now();
         let effects = match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
-            InputEvent::Paste(text) => self.app.on_paste(&text, now),
+            InputEvent::Paste(text) => self.app.on_paste(&text),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
             InputEvent::Reply(reply) => return self.on_reply(reply),
             InputEvent::Focus(_) => return,

@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::{App, Done, Effect, Surface, Task};
-use crate::agent::{Reason, Selection};
+use crate::agent::Selection;
 use crate::config::AUTH;
 use crate::error::Result;
 use crate::provider::{Catalog, Dialect, SignIn};
@@ -203,7 +203,7 @@ impl App {
             _ => self.transcript.push_notice(&says),
         }
         match (ok, done.selection, &self.session) {
-            (true, _, None) => self.open(Reason::Startup),
+            (true, _, None) => self.begin(),
             (true, Some(selection), Some(_)) => self.select(selection),
             _ => Vec::new(),
         }

@@ -59,6 +59,70 @@ pub const COMMANDS: &[SlashCommand] = &[
         run: |app, _, _| app.list_models(Wanted::Scope),
     },
     SlashCommand {
+        name: "resume",
+        aliases: &[],
+        arguments: "",
+        help: "go on with another session",
+        group: "Session",
+        run: |app, _, _| app.list_sessions(),
+    },
+    SlashCommand {
+        name: "tree",
+        aliases: &[],
+        arguments: "",
+        help: "go back to an earlier message",
+        group: "Session",
+        run: |app, _, _| app.tree(),
+    },
+    SlashCommand {
+        name: "new",
+        aliases: &["clear"],
+        arguments: "",
+        help: "begin a new session",
+        group: "Session",
+        run: |app, _, _| app.new_session(),
+    },
+    SlashCommand {
+        name: "fork",
+        aliases: &[],
+        arguments: "[name]",
+        help: "go on in a session of its own",
+        group: "Session",
+        run: |app, args, _| app.fork(args),
+    },
+    SlashCommand {
+        name: "export",
+        aliases: &[],
+        arguments: "[path]",
+        help: "write this session as one HTML page",
+        group: "Session",
+        run: |app, args, _| app.export(args),
+    },
+    SlashCommand {
+        name: "compact",
+        aliases: &[],
+        arguments: "[focus]",
+        help: "summarise older messages and go on",
+        group: "Session",
+        run: |app, args, now| app.compact(args, now),
+    },
+    SlashCommand {
+        name: "name",
+        aliases: &[],
+        arguments: "[label]",
+        help: "name this session",
+        group: "Session",
+        run: |app, args, _| app.name(args),
+    },
+    SlashCommand {
+        name: "undo",
+        aliases: &[],
+        arguments: "",
+        help: "take back the last change of a file",
+        group: "Workspace",
+        run: |app, _, _| app.undo(),
+    },
+    SlashCommand {
         name: "trust",
         aliases: &[],
         arguments: "",
@@ -67,12 +131,28 @@ pub const COMMANDS: &[SlashCommand] = &[
         run: |app, _, _| app.ask_trust(),
     },
     SlashCommand {
+        name: "reload",
+        aliases: &[],
+        arguments: "",
+        help: "start extensions anew and read settings again",
+        group: "General",
+        run: |app, _, _| app.reload(),
+    },
+    SlashCommand {
         name: "copy",
         aliases: &[],
         arguments: "",
         help: "copy the last reply",
         group: "General",
         run: |app, _, _| app.copy(),
+    },
+    SlashCommand {
+        name: "usage",
+        aliases: &[],
+        arguments: "[24h|7d|30d|all]",
+        help: "show what was used, by model",
+        group: "General",
+        run: |app, args, _| app.usage(args),
     },
     SlashCommand {
         name: "settings",
@@ -160,6 +240,8 @@ impl App {
             self.surface = None;
         }
         self.lists.dismissed = false;
-        self.close_extension_surfaces()
+        let mut effects = self.close_extension_surfaces();
+        effects.extend(self.picker_closed());
+        effects
     }
 }

@@ -26,7 +26,7 @@ impl App {
                 }
                 Output::Notice(text) => self.transcript.push_notice(&text),
                 Output::Said { extension: _, text } => self.transcript.push_notice(&text),
-                Output::Asked(asked) => effects.extend(self.asked(*asked, now)),
+                Output::Asked(asked) => effects.extend(self.asked(*asked)),
                 Output::Withdrawn(ask) => self.withdrawn(ask),
                 Output::ExtensionGone(id) => self.extension_gone(id),
                 // Signals are this frontend's own business.
@@ -51,7 +51,7 @@ impl App {
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        if let TurnEvent::TurnStart = event {
+        if let TurnEvent::TurnStart | TurnEvent::Compacting = event {
             // One that an extension started has no prompt that was submitted here.
             let request = request.unwrap_or(RequestId::NOBODY);
             session.turn.get_or_insert_with(|| Turn::new(request, now));
@@ -100,7 +100,7 @@ impl App {
                 self.transcript.push_error(&why);
                 match self.session.as_ref().and_then(|session| session.shell) {
                     Some(shell) if shell == request => self.shell_done(None, now),
-                    _ => Vec::new(),
+                    _ => self.refused(request, now),
                 }
             }
             Answer::Hooked(verdict) => match *verdict {
@@ -113,15 +113,13 @@ impl App {
             Answer::Called(result) => self.called(request, result, now),
             Answer::Done => {
                 self.queue_done(request);
-                Vec::new()
+                self.awaited(request, Answer::Done, now)
             }
             Answer::Messages(messages) => match self.copying.take_if(|copy| *copy == request) {
                 Some(_) => self.copy_last(&messages),
-                None => Vec::new(),
+                None => self.awaited(request, Answer::Messages(messages), now),
             },
-            Answer::Stopped(_) | Answer::Info(_) | Answer::Undone(_) | Answer::Forked(_) => {
-                Vec::new()
-            }
+            answer => self.awaited(request, answer, now),
         }
     }
 }

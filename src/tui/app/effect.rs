@@ -6,15 +6,20 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::agent::{Input, Past, RequestId, Selection, SessionSpec};
+use crate::agent::{Input, Past, Reason, RequestId, Selection, SessionSpec};
 use crate::config::trust::Decision;
 use crate::error::Result;
+use crate::extension::ui::Show;
+use crate::session::{self, PastPrompt};
 use crate::tui::theme::Palette;
+use crate::tui::transcript::Transcript;
 use crate::tui::view::login::Provider;
 
 use super::account::{SignedIn, Why};
 use super::completion::Listed;
 use super::models::{Listing, Wanted};
+use super::reload::Reloaded;
+use super::tree::Rewound;
 
 /// Something to be done.
 #[derive(Debug)]
@@ -80,6 +85,16 @@ pub enum Done {
     Providers(Why, Vec<Provider>),
     /// A key was stored.
     SignedIn(Box<SignedIn>),
+    /// The sessions there are.
+    Sessions(Result<Vec<session::Listed>>),
+    /// What a person said in the session, on every branch.
+    Tree(PathBuf, Result<Vec<PastPrompt>>),
+    /// An earlier place of the session was read.
+    Rewound(Result<Box<Rewound>>),
+    /// What all sessions cost, as a table.
+    Usage(Show),
+    /// Extensions were started anew, and the files of the home read.
+    Reloaded(Box<Reloaded>),
 }
 
 /// A session that can begin.
@@ -89,8 +104,10 @@ pub struct Opened {
     pub spec: SessionSpec,
     /// What it goes on from.
     pub past: Past,
+    /// What shows of that.
+    pub transcript: Transcript,
     /// What was wrong with the configuration, or with the log.
     pub warnings: Vec<String>,
-    /// The log it goes on in.
-    pub log: Option<PathBuf>,
+    /// Why it begins.
+    pub reason: Reason,
 }

@@ -59,7 +59,7 @@ impl App {
         match self.composer.key(&press, &self.keymap) {
             Handled::Changed => {
                 self.typed_at = Some(now);
-                self.draft_was_edited(now)
+                self.draft_was_edited()
             }
             Handled::Submit => {
                 self.typed_at = None;
@@ -70,7 +70,7 @@ impl App {
     }
 
     /// Text was pasted.
-    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
+    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
         if self.reader.is_some() {
             return Vec::new();
         }
@@ -96,7 +96,7 @@ impl App {
         if let Err(error) = self.composer.paste(text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        self.draft_was_edited(now)
+        self.draft_was_edited()
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.

@@ -18,18 +18,22 @@ mod pickers;
 mod preferences;
 mod queue;
 mod reader;
+mod reload;
 mod render;
 mod scroll;
 mod session;
+mod sessions;
 mod shell;
 mod submit;
 mod surface;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod trust;
 mod turn;
+mod usage;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,7 +42,7 @@ use super::composer::Composer;
 use super::keymap::Keymap;
 use super::theme::Background;
 use super::transcript::{Options, Transcript};
-use crate::agent::{Process, Reason, RequestId, SessionKey};
+use crate::agent::{Process, RequestId, SessionKey};
 use crate::config::Settings;
 use crate::config::history::History;
 use crate::config::keybindings::Keybindings;
@@ -47,6 +51,7 @@ use crate::config::resources::{Place, places};
 
 pub use commands::names as command_names;
 pub use effect::{Done, Effect, Opened, Task};
+pub use reload::Relaunch;
 pub use session::Session;
 pub use surface::Surface;
 pub use turn::Turn;
@@ -104,8 +109,14 @@ pub struct App {
     cycling: Option<isize>,
     /// The request for the messages that `/copy` copies from.
     copying: Option<RequestId>,
-    /// A session is being opened.
+    /// A session is being opened, or put in another place: lines wait.
     is_opening: bool,
+    /// The list of sessions that e began with is open: a prompt waits for the choice.
+    awaits_pick: bool,
+    /// Requests of commands whose answers are awaited, and what for.
+    awaited: HashMap<RequestId, sessions::Awaited>,
+    /// Starts the extensions anew.
+    relaunch: Relaunch,
     armed_until: Option<Instant>,
     /// When the person last wrote something.
     typed_at: Option<Instant>,
@@ -116,8 +127,6 @@ pub struct App {
     background: Option<Background>,
     /// What was wrong with files so far.
     warnings: Vec<String>,
-    /// Why the next session begins.
-    opening: Reason,
     /// Why e ends, when that is to be told on the ordinary screen.
     farewell: Option<String>,
     last_request: u64,
@@ -126,7 +135,12 @@ pub struct App {
 
 impl App {
     /// The app before its first event.
-    pub fn new(process: Arc<Process>, cwd: PathBuf, options: TuiOptions) -> Self {
+    pub fn new(
+        process: Arc<Process>,
+        cwd: PathBuf,
+        options: TuiOptions,
+        relaunch: Relaunch,
+    ) -> Self {
         let (history, earlier) = History::open(&process.home);
         let (settings, mut warnings) = Settings::load(&process.home);
         let (layout, more) = Layout::load(&process.home);
@@ -154,13 +168,15 @@ impl App {
             cycling: None,
             copying: None,
             is_opening: false,
+            awaits_pick: false,
+            awaited: HashMap::new(),
+            relaunch,
             armed_until: None,
             typed_at: None,
             extensions: extensions::Extensions::default(),
             history,
             background: None,
             warnings,
-            opening: Reason::Startup,
             farewell: None,
             last_request: 0,
             last_session: 0,
@@ -212,6 +228,14 @@ impl App {
             Done::Trusted(decision) => self.offer_trust(decision),
             Done::Providers(why, providers) => self.open_login(why, providers),
             Done::SignedIn(done) => self.signed_in(*done),
+            Done::Sessions(listed) => self.sessions_listed(listed),
+            Done::Tree(log, prompts) => self.open_tree(log, prompts),
+            Done::Rewound(rewound) => self.rewind(rewound),
+            Done::Usage(table) => {
+                self.transcript.push_show(&table);
+                Vec::new()
+            }
+            Done::Reloaded(reloaded) => self.reload_core(*reloaded),
         }
     }
 

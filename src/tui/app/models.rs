@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::pickers::Picks;
 use super::{App, Done, Effect, Task};
-use crate::agent::{Reason, Selection};
+use crate::agent::Selection;
 use crate::provider::{Catalog, Dialect, Model};
 use crate::tui::view::picker::{Item, Picker, Tab};
 
@@ -114,7 +114,7 @@ impl App {
         let mut effects = self.save("model", json!(slug));
         let Some(session) = &self.session else {
             self.cycling = None;
-            effects.extend(self.open(Reason::Startup));
+            effects.extend(self.begin());
             return effects;
         };
         let (process, current) = (self.process.clone(), session.selection.clone());

@@ -1,10 +1,12 @@
 //! Pickers: lists that narrow while one types. Some follow the last word of the draft, the others
 //! are opened by a command and take what is typed for themselves.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::{App, Effect, Surface};
 use crate::config::resources::Skill;
+use crate::session::{Listed, PastPrompt};
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::style::Row;
 use crate::tui::view::picker::Picker;
@@ -37,6 +39,10 @@ pub enum Picks {
     Scope(Vec<String>),
     /// What is to be recorded about the directory.
     Trust(Vec<super::trust::Change>),
+    /// A session.
+    Sessions(Vec<Listed>),
+    /// A message to go back to, of the session in this log.
+    Tree(PathBuf, Vec<PastPrompt>),
 }
 
 impl Picks {
@@ -44,7 +50,11 @@ impl Picks {
     pub fn follows_draft(&self) -> bool {
         match self {
             Picks::Commands(_) | Picks::Files(_) | Picks::Skills(_) => true,
-            Picks::Models(_) | Picks::Scope(_) | Picks::Trust(_) => false,
+            Picks::Models(_)
+            | Picks::Scope(_)
+            | Picks::Trust(_)
+            | Picks::Sessions(_)
+            | Picks::Tree(..) => false,
         }
     }
 
@@ -75,6 +85,16 @@ impl Picks {
                 "↑/↓ choose · space toggle · ctrl+s save · ctrl+x clear · esc discard",
                 "space toggle · ctrl+s save · esc discard",
                 "space · ctrl+s · esc",
+            ],
+            Picks::Sessions(_) => &[
+                "↑/↓ choose · tab all places · enter go on · esc close",
+                "tab places · enter go on · esc close",
+                "enter · esc",
+            ],
+            Picks::Tree(..) => &[
+                "↑/↓ choose · enter go back to before it · esc close",
+                "enter go back · esc close",
+                "enter · esc",
             ],
             Picks::Trust(_) => &["↑/↓ choose · enter decide · esc close", "enter · esc"],
         }
@@ -111,6 +131,7 @@ impl App {
             Key::Escape => {
                 self.lists.dismissed = follows;
                 self.surface = None;
+                return Some(self.picker_closed());
             }
             Key::Up if is_plain => picker.step(-1),
             Key::Down if is_plain => picker.step(1),
@@ -155,7 +176,7 @@ impl App {
             return self.scope_chosen(scope.collect());
         }
         let Some(index) = picker.chosen() else {
-            return Vec::new();
+            return self.picker_closed();
         };
         match picks {
             Picks::Commands(mut words) => {
@@ -165,6 +186,8 @@ impl App {
             Picks::Files(mut paths) => self.file_picked(&paths.swap_remove(index)),
             Picks::Skills(mut skills) => self.skill_picked(skills.swap_remove(index)),
             Picks::Models(mut slugs) => self.choose_model(slugs.swap_remove(index)),
+            Picks::Sessions(mut listed) => self.session_picked(listed.swap_remove(index)),
+            Picks::Tree(log, mut prompts) => self.go_back(log, prompts.swap_remove(index)),
             Picks::Trust(mut changes) => self.change_trust(changes.swap_remove(index)),
             // Taken care of above: it picks several.
             Picks::Scope(_) => Vec::new(),

@@ -131,10 +131,10 @@ impl App {
         };
         let hint = self.settings.trust_scroll_hint.clone();
         let hint = hint.as_deref().unwrap_or("pgup/pgdn scroll");
-        let takes_keys = self
-            .surface
-            .as_ref()
-            .is_some_and(super::Surface::takes_keys);
+        let takes_keys = match &self.surface {
+            Some(surface) => surface.takes_keys(),
+            None => self.extension_takes_keys(),
+        };
         match &mut self.surface {
             Some(surface) => {
                 rows.extend(surface.rows(hint, columns, height.saturating_sub(rows.len())))
@@ -265,10 +265,10 @@ impl App {
         let home = self.process.env.path("HOME");
         let below = home
             .as_deref()
-            .and_then(|home| self.cwd.strip_prefix(home).ok());
+            .and_then(|home| self.workspace().strip_prefix(home).ok());
         let (prefix, path) = match below {
             Some(below) => ("~/", below),
-            None => ("", self.cwd.as_path()),
+            None => ("", self.workspace()),
         };
         let parts: Vec<_> = path
             .components()

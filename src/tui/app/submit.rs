@@ -177,7 +177,7 @@ impl App {
     }
 
     /// Puts a text that could not be sent where it came from.
-    fn give_back(&mut self, text: &str) {
+    pub(super) fn give_back(&mut self, text: &str) {
         if self.composer.draft().is_blank() && !self.composer.is_field() {
             self.composer.set_text(text);
         }
@@ -225,7 +225,8 @@ impl App {
     }
 
     fn is_ready(&self, line: &Submitted) -> bool {
-        let has_place = self.session.is_some() || is_own_command(&line.text);
+        let has_place = self.session.is_some() && !self.is_opening;
+        let has_place = has_place || is_own_command(&line.text);
         match line.stage {
             Stage::Ready(_) | Stage::Prompt => has_place,
             Stage::Skill(_) | Stage::Hooked(_) | Stage::Template(_) => false,

@@ -45,7 +45,13 @@ impl Table {
             env: Arc::new(env),
             extensions: Arc::new(extensions),
         };
-        let app = App::new(Arc::new(process), at.join("w"), TuiOptions::default());
+        let relaunch = crate::tui::Relaunch::new(crate::extension::Host::none);
+        let app = App::new(
+            Arc::new(process),
+            at.join("w"),
+            TuiOptions::default(),
+            relaunch,
+        );
         let mut table = Self {
             app,
             root,

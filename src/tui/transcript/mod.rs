@@ -50,6 +50,8 @@ pub struct Transcript {
     /// The text of the reply that is held and goes on, and those of completed ones.
     held_text: String,
     completed: Vec<String>,
+    /// Rows of another session are above the first entry.
+    follows: bool,
     tokens: Tokens,
     cache: window::Cache,
 }
@@ -107,6 +109,21 @@ impl Transcript {
             self.details.replace(key, Detail { text, format });
             self.cache.clear();
         }
+    }
+
+    /// Shows another session. What was not handed out yet of this one stays above it.
+    pub fn replace(&mut self, other: Self) {
+        let mut entries = self.entries.split_off(self.given);
+        let follows = self.follows || self.given > 0;
+        entries.extend(other.entries);
+        *self = Self {
+            entries,
+            follows,
+            holds_replies: self.holds_replies,
+            options: self.options.clone(),
+            given: 0,
+            ..other
+        };
     }
 
     /// The first line of a fresh session.
@@ -318,7 +335,8 @@ impl Transcript {
     fn spaced(&self, index: usize, view: View) -> Vec<Row> {
         let entry = &self.entries[index];
         let mut rows = entry.rows(view, &self.options, &self.details);
-        if index > 0 && !rows.is_empty() && !entry.continues() {
+        let is_first = index == 0 && !self.follows;
+        if !is_first && !rows.is_empty() && !entry.continues() {
             rows.insert(0, Row::default());
         }
         rows

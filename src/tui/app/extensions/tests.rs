@@ -46,7 +46,13 @@ impl Table {
             env: Arc::new(env),
             extensions: Arc::new(registry),
         };
-        let mut app = App::new(Arc::new(process), "/nowhere".into(), TuiOptions::default());
+        let relaunch = crate::tui::Relaunch::new(crate::extension::Host::none);
+        let mut app = App::new(
+            Arc::new(process),
+            "/nowhere".into(),
+            TuiOptions::default(),
+            relaunch,
+        );
         let spec = SessionSpec::for_test();
         app.session = Some(Session {
             key: SessionKey(1),
@@ -54,6 +60,7 @@ impl Table {
             selection: spec.selection,
             name: None,
             log: None,
+            id: String::new(),
             context_tokens: 0,
             turn: None,
             shell: None,
@@ -76,7 +83,7 @@ impl Table {
             request: request::parse(method, &params).unwrap(),
             params,
         };
-        let effects = self.app.asked(asked, self.now);
+        let effects = self.app.asked(asked);
         self.app.before_frame(self.now);
         show(effects)
     }
@@ -263,10 +270,10 @@ fn an_interactive_panel_gets_every_key_but_two() {
     ];
     let expected = names.map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(table.press(keys), expected.join(" "));
-    let pasted = show(table.app.on_paste("a\r\nB", table.now));
+    let pasted = show(table.app.on_paste("a\r\nB"));
     let expected = ["a", "enter", "shift+b"].map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(pasted, expected.join(" "));
-    assert_eq!(show(table.app.on_paste(&"x".repeat(65), table.now)), "");
+    assert_eq!(show(table.app.on_paste(&"x".repeat(65))), "");
     // Another's panel replaces it, and null closes only one's own.
     let replaced = table.ask(OTHER, "ui.panel", json!({"title": "O", "lines": []}));
     assert_eq!(replaced, "={} 0:ui.panel_closed{}");
