@@ -2,8 +2,8 @@
 
 mod end;
 mod golden;
-mod record;
 mod reading;
+mod record;
 mod resize;
 mod sessions;
 mod start;
