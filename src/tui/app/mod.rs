@@ -241,7 +241,7 @@ impl App {
                 self.transcript.push_show(&table);
                 Vec::new()
             }
-            Done::Reloaded(reloaded) => self.reload_core(*reloaded),
+            Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
     }
 

@@ -3,12 +3,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{App, Effect, Session, Task, TuiOptions};
+use super::super::{App, Effect, Relaunch, Session, TuiOptions};
 use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
 use crate::config::Home;
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
-use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, request};
+use crate::extension::{AskId, Asked, ExtensionId, Failure, Host, Owned, Registry, request};
 use crate::provider;
 use crate::sys::Env;
 use crate::tui::frame::Size;
@@ -46,15 +46,15 @@ impl Table {
             env: Arc::new(env),
             extensions: Arc::new(registry),
         };
-        let relaunch = crate::tui::Relaunch::new(crate::extension::Host::none);
         let mut app = App::new(
             Arc::new(process),
             "/nowhere".into(),
             TuiOptions::default(),
-            relaunch,
+            Relaunch::new(Host::none),
         );
         let spec = SessionSpec::for_test();
         app.session = Some(Session {
+            id: String::new(),
             key: SessionKey(1),
             workspace: spec.workspace,
             selection: spec.selection,
