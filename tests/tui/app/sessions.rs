@@ -61,11 +61,14 @@ fn the_tree_goes_back_and_fork_leaves_the_old_one_alone() {
     say_line(&mut pty, "first", "One.");
     say_line(&mut pty, "second", "Two.");
     pty.send("/tree\r");
-    pty.wait_for("Tree");
+    pty.wait_for("Messages");
+    pty.send("second");
+    pty.wait_for("Messages 1");
     pty.send("\r");
-    // Its text is in the composer again.
-    pty.wait("the prompt", |screen| {
-        screen.cursor().is_some() && screen.text().ends_with("test / high")
+    // Its text is in the composer again, and what followed is gone.
+    pty.wait("its text", |screen| {
+        let text = screen.text();
+        text.ends_with("test / high") && !text.contains("Messages") && text.contains("┃ second")
     });
     pty.send("\x15");
     say_line(&mut pty, "another way", "Three.");
