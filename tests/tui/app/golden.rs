@@ -388,7 +388,12 @@ fn sessions() {
     let said = [SUM, Type("second\r"), See("  Two."), SUM];
     let with = |more: &[Do]| [&said[..], more].concat();
     let first = &["first"];
-    check("tree", first, talk, &with(&[Type("/tree\r"), See("Tree")]));
+    check(
+        "tree",
+        first,
+        talk,
+        &with(&[Type("/tree\r"), See("Messages")]),
+    );
     check(
         "resume",
         first,

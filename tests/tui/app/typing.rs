@@ -124,7 +124,7 @@ fn pastes_are_one_draft_and_are_sent_as_they_are() {
         pty.send("\r");
         let sent = place.provider.wait_requests(round + 1)[round].last_user();
         assert_eq!(
-            sent,
+            sent.trim_end(),
             text.replace("\r\n", "\n").replace('\r', "\n").trim_end()
         );
         pty.wait("the end", |screen| !screen.text().contains("Thinking"));

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{App, Effect, Relaunch, Session, TuiOptions};
+use super::super::{App, Effect, Relaunch, Session, Task, TuiOptions};
 use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
 use crate::config::Home;
 use crate::extension::answer::Rendered;
@@ -60,7 +60,6 @@ impl Table {
             selection: spec.selection,
             name: None,
             log: None,
-            id: String::new(),
             context_tokens: 0,
             turn: None,
             shell: None,
