@@ -114,7 +114,12 @@ impl Turn {
     /// The line is dealt with. What an extension sent meanwhile is said instead, if there is any.
     fn begin_held(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
         match conversation.held.pop_front() {
-            Some(held) => self.begin(Prompt::from(held), conversation, fx),
+            Some(held) => {
+                if !held.internal {
+                    self.emit(TurnEvent::Steered(held.content.clone()), fx);
+                }
+                self.begin(Prompt::from(held), conversation, fx);
+            }
             None => self.end(false, conversation, fx),
         }
     }

@@ -4,6 +4,7 @@
 //! of it, `frame` makes bytes of those, `terminal` and `input` are the two directions of the tty.
 
 mod app;
+mod clipboard;
 pub mod composer;
 pub mod diff;
 mod editor;
@@ -14,6 +15,7 @@ pub mod input;
 pub mod key;
 pub mod keymap;
 pub mod markdown;
+mod record;
 pub mod rich;
 mod run;
 pub mod style;
@@ -31,6 +33,7 @@ pub use app::{Relaunch, TuiOptions, command_names};
 
 use self::app::App;
 use self::frame::Screen;
+use self::record::Recorder;
 use self::run::Loop;
 use self::terminal::Terminal;
 use crate::agent::Process;
@@ -46,9 +49,10 @@ pub fn run(
     extensions: Host,
     relaunch: Relaunch,
 ) -> Result<u8> {
+    let recorder = Recorder::from_env(&process.env)?;
     let terminal = Terminal::open(&process.env)?;
     let env = process.env.clone();
     let app = App::new(Arc::new(process), cwd, options, relaunch);
     let screen = Screen::new(terminal.size(), app.palette(), terminal::reflows(&env));
-    Ok(Loop::start(app, screen, terminal, extensions)?.run())
+    Ok(Loop::start(app, screen, terminal, extensions, recorder)?.run())
 }

@@ -16,6 +16,7 @@ use super::editor::Editing;
 use super::frame::{Frame, Screen, Writer};
 use super::input::{Input, Parked};
 use super::key::{InputEvent, Reply};
+use super::record::Recorder;
 use super::terminal::{self, ASK_BACKGROUND, ASK_CURSOR, Modes, Terminal};
 use crate::agent::{Core, Input as Request, Output};
 use crate::error::Result;
@@ -70,6 +71,7 @@ pub struct Loop {
     /// The last frame took long to be written.
     late: bool,
     status: Option<u8>,
+    recorder: Option<Recorder>,
 }
 
 /// An open question where the cursor is.
@@ -85,7 +87,16 @@ struct Asking {
 
 impl Loop {
     /// Takes the terminal.
-    pub fn start(app: App, screen: Screen, terminal: Arc<Terminal>, host: Host) -> Result<Self> {
+    pub fn start(
+        app: App,
+        screen: Screen,
+        terminal: Arc<Terminal>,
+        host: Host,
+        mut recorder: Option<Recorder>,
+    ) -> Result<Self> {
+        if let Some(recorder) = &mut recorder {
+            recorder.size(screen.size());
+        }
         let signals = signal::watch()?;
         let jobs = tty::watch()?;
         let keys = File::open("/dev/tty")
@@ -117,6 +128,7 @@ impl Loop {
             editing: None,
             late: false,
             status: None,
+            recorder,
         };
         let mut ask = Vec::from(ASK_BACKGROUND);
         ask.extend_from_slice(ASK_CURSOR);
@@ -161,9 +173,13 @@ impl Loop {
                 let since = self.writer.busy_since();
                 self.late = since.is_some_and(|since| since.elapsed() > LATE);
                 self.writer.finished();
-                if !matches!(written, Ok(Ok(()))) {
-                    self.screen.forget();
-                    self.dirty = true;
+                match written {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => {
+                        self.screen.forget();
+                        self.dirty = true;
+                    }
+                    Err(_) => self.crashed(),
                 }
             }
             recv(self.done.1) -> done => {
@@ -173,12 +189,19 @@ impl Loop {
             }
             recv(self.core.output) -> outputs => match outputs {
                 Ok(outputs) => self.on_outputs(outputs),
-                // Without a core there is nothing left to do.
-                Err(_) => self.status = Some(1),
+                Err(_) => self.crashed(),
             },
             recv(timer) -> _ => self.on_time(),
         }
         self.drain();
+    }
+
+    /// A thread that e cannot do without has ended.
+    fn crashed(&mut self) {
+        self.app.set_farewell(
+            "something crashed and e had to end; this is a bug in e - go on with `e -c`",
+        );
+        self.status = Some(1);
     }
 
     /// Takes more of what is there, so that one frame shows it all.
@@ -210,9 +233,12 @@ impl Loop {
 
     fn on_input(&mut self, event: InputEvent) {
         let now = Instant::now();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.input(&event, self.app.hides_keys());
+        }
         let effects = match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
-            InputEvent::Paste(text) => self.app.on_paste(&text, now),
+            InputEvent::Paste(text) => self.app.on_paste(&text),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
             InputEvent::Reply(reply) => return self.on_reply(reply),
             InputEvent::Focus(_) => return,
@@ -276,6 +302,9 @@ impl Loop {
                 // A terminal that has not answered for so long will not.
                 self.asking = self.asking.filter(|asking| now < asking.patience);
                 self.screen.resize(self.terminal.size());
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.size(self.screen.size());
+                }
             }
             // The editor is the one that stops.
             JobSignal::Stop | JobSignal::Continued if self.editing.is_some() => return,
@@ -424,7 +453,7 @@ impl Loop {
     fn ask_terminal(&mut self, question: Vec<u8>) {
         self.writer.drain(LAST_FRAME);
         if self.writer.busy_since().is_none() {
-            self.writer.submit(question);
+            self.submit(question);
             let now = Instant::now();
             let patience = match self.screen.begins() {
                 true => FIRST_ANSWER,
@@ -436,6 +465,13 @@ impl Loop {
                 resizes: self.resizes,
             });
         }
+    }
+
+    fn submit(&mut self, bytes: Vec<u8>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.output(&bytes);
+        }
+        self.writer.submit(bytes);
     }
 
     /// Whether a frame may be built: the terminal is ours, it has taken the last one, and it is
@@ -456,6 +492,9 @@ impl Loop {
         }
         self.app.before_frame(now);
         let modes = self.app.modes();
+        if self.terminal.was_changed() && self.terminal.enter(modes).is_ok() {
+            self.screen.forget();
+        }
         let mut bytes = self.terminal.switch(modes);
         if !modes.alternate && self.screen.is_lost() {
             // Only on the main screen does the answer tell about the main screen.
@@ -477,7 +516,7 @@ impl Loop {
         };
         bytes.extend(self.screen.paint(frame));
         bytes.append(&mut self.behind);
-        self.writer.submit(bytes);
+        self.submit(bytes);
         self.dirty = false;
         self.urgent = false;
         self.last_frame = now;

@@ -4,8 +4,13 @@
 //! [`MEASURES`] choose some of it: `cargo bench --bench speed -- load list`. Nothing here fails a
 //! build: time on a shared machine is no assertion.
 
+#[path = "../support/pty.rs"]
+mod pty;
 mod rpc;
+#[path = "../support/screen.rs"]
+mod screen;
 mod server;
+mod tui;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,6 +65,11 @@ const MEASURES: &[(&str, fn(&Place))] = &[
     ("turns", rpc::memory),
     ("crowd", rpc::crowd),
     ("list", rpc::list),
+    ("start", tui::start),
+    ("echo", tui::echo),
+    ("frame", tui::frame),
+    ("pace", tui::pace),
+    ("paste", tui::paste),
     ("size", size),
 ];
 

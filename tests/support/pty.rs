@@ -100,16 +100,23 @@ impl Pty {
     /// Shows what the program writes until the screen is as asked. Answers to the terminal's
     /// questions are typed.
     pub fn wait(&mut self, what: &str, is_there: impl Fn(&Screen) -> bool) {
+        assert!(
+            self.reaches(is_there),
+            "waited for {what:?}\n--- screen\n{}\n--- bytes\n{}",
+            self.screen.text(),
+            self.bytes.escape_ascii()
+        );
+    }
+
+    /// The same, and whether it came in time. A frame counts when it is complete.
+    pub fn reaches(&mut self, is_there: impl Fn(&Screen) -> bool) -> bool {
         let deadline = Instant::now() + PATIENCE;
         while self.screen.seen().is_updating || !is_there(&self.screen) {
-            let more = self.read_until(deadline);
-            assert!(
-                more,
-                "waited for {what:?}\n--- screen\n{}\n--- bytes\n{}",
-                self.screen.text(),
-                self.bytes.escape_ascii()
-            );
+            if !self.read_until(deadline) {
+                return false;
+            }
         }
+        true
     }
 
     /// Shows what comes until nothing has come for that long: for proofs that nothing comes.

@@ -264,18 +264,37 @@ impl Screen {
 
 /// Compares with `tests/golden/NAME.txt`, or writes that file when `E_BLESS` is 1.
 pub fn assert_golden(name: &str, actual: &str) {
-    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let path = directory.join(format!("{name}.txt"));
-    if std::env::var("E_BLESS").is_ok_and(|value| value == "1") {
-        std::fs::write(&path, actual).expect("the golden file is written");
-        return;
+    if !bless(name, actual) {
+        let expected = golden(name);
+        assert!(
+            expected == actual,
+            "{name} differs; run with E_BLESS=1 and review the diff\n--- is\n{actual}--- was\n{expected}",
+        );
     }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        expected == actual,
-        "{} differs; run with E_BLESS=1 and review the diff\n--- is\n{actual}--- was\n{expected}",
-        path.display()
-    );
+}
+
+/// What a golden file says; nothing when there is none.
+pub fn golden(name: &str) -> String {
+    std::fs::read_to_string(golden_path(name)).unwrap_or_default()
+}
+
+/// Writes a golden file when `E_BLESS` is 1.
+pub fn bless(name: &str, actual: &str) -> bool {
+    let asked = is_blessing();
+    if asked {
+        std::fs::write(golden_path(name), actual).expect("the golden file is written");
+    }
+    asked
+}
+
+/// Whether golden files are to be written.
+pub fn is_blessing() -> bool {
+    std::env::var("E_BLESS").is_ok_and(|value| value == "1")
+}
+
+fn golden_path(name: &str) -> std::path::PathBuf {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    directory.join(format!("{name}.txt"))
 }
 
 fn size(value: u16) -> NonZeroU16 {

@@ -139,7 +139,7 @@ impl App {
             }
             self.surface = None;
         }
-        self.draft_changed()
+        self.draft_was_edited()
     }
 
     /// Shows what matches. Where nothing does there is no picker, so that Enter submits.
@@ -245,7 +245,7 @@ impl App {
             return self.submit(now);
         }
         self.composer.set_text(&format!("/{name} "));
-        self.draft_changed()
+        self.draft_was_edited()
     }
 
     pub(super) fn file_picked(&mut self, path: &str) -> Vec<Effect> {
@@ -256,7 +256,7 @@ impl App {
             };
             self.composer.replace(range, &path);
         }
-        self.draft_changed()
+        self.draft_was_edited()
     }
 
     pub(super) fn skill_picked(&mut self, skill: Skill) -> Vec<Effect> {

@@ -26,7 +26,7 @@ impl App {
                 }
                 Output::Notice(text) => self.transcript.push_notice(&text),
                 Output::Said { extension: _, text } => self.transcript.push_notice(&text),
-                Output::Asked(asked) => effects.extend(self.asked(*asked, now)),
+                Output::Asked(asked) => effects.extend(self.asked(*asked)),
                 Output::Withdrawn(ask) => self.withdrawn(ask),
                 Output::ExtensionGone(id) => self.extension_gone(id),
                 // Signals are this frontend's own business.

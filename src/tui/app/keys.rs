@@ -37,6 +37,7 @@ impl App {
             Some(Command::PageUp) => self.read_back(-1),
             Some(Command::PageDown) => self.read_back(1),
             Some(Command::Escape) => self.interrupt(),
+            Some(Command::Clipboard) => self.read_clipboard(),
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
             Some(Command::Suspend) => vec![Effect::Suspend],
@@ -59,7 +60,7 @@ impl App {
         match self.composer.key(&press, &self.keymap) {
             Handled::Changed => {
                 self.typed_at = Some(now);
-                self.draft_was_edited(now)
+                self.draft_was_edited()
             }
             Handled::Submit => {
                 self.typed_at = None;
@@ -69,8 +70,14 @@ impl App {
         }
     }
 
+    /// Whether what is typed is a secret.
+    pub fn hides_keys(&self) -> bool {
+        let is_key = matches!(&self.surface, Some(Surface::Login(login)) if login.takes_key());
+        self.composer.is_secret() || is_key
+    }
+
     /// Text was pasted.
-    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
+    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
         if self.reader.is_some() {
             return Vec::new();
         }
@@ -88,6 +95,15 @@ impl App {
             }
             Some(_) | None => {}
         }
+        if let Some(effects) = self.paste_paths(text) {
+            return effects;
+        }
+        self.paste(text);
+        self.draft_was_edited()
+    }
+
+    /// Puts text into the draft, as a marker when it is long.
+    pub(super) fn paste(&mut self, text: &str) {
         let style = PasteStyle::default();
         let style = PasteStyle {
             placeholder: self.settings.paste_placeholder as usize,
@@ -96,7 +112,6 @@ impl App {
         if let Err(error) = self.composer.paste(text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        self.draft_was_edited(now)
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
@@ -106,6 +121,7 @@ impl App {
         }
         let mut effects = self.interrupt();
         self.reader = None;
+        self.reading = None;
         self.discard_later();
         effects.extend(self.close_surfaces());
         self.composer.clear();

@@ -131,10 +131,10 @@ impl App {
         };
         let hint = self.settings.trust_scroll_hint.clone();
         let hint = hint.as_deref().unwrap_or("pgup/pgdn scroll");
-        let takes_keys = self
-            .surface
-            .as_ref()
-            .is_some_and(super::Surface::takes_keys);
+        let takes_keys = match &self.surface {
+            Some(surface) => surface.takes_keys(),
+            None => self.extension_takes_keys(),
+        };
         match &mut self.surface {
             Some(surface) => {
                 rows.extend(surface.rows(hint, columns, height.saturating_sub(rows.len())))
@@ -211,8 +211,9 @@ impl App {
         let hidden = self.hidden_pane().filter(|_| !armed);
         let right = match armed {
             true => "ctrl+c again to quit".to_owned(),
+            false if self.reading.is_some() => "reading the clipboard".to_owned(),
             false if hidden.is_some() => hidden.unwrap_or_default(),
-            false if !self.scroll.follows() => self.scroll_hint(),
+            false if self.reader.is_none() && !self.scroll.follows() => self.scroll_hint(),
             false => {
                 let parts = self.layout.status_right.iter();
                 let parts =

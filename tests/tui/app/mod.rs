@@ -1,11 +1,15 @@
 //! The app on a real terminal: what a person sees, types, and has afterwards.
 
 mod end;
+mod golden;
+mod reading;
+mod record;
 mod resize;
 mod sessions;
 mod start;
 mod turn;
 mod typing;
+mod waiting;
 
 use crate::support::{Place, Pty};
 

@@ -94,7 +94,7 @@ impl App {
         now: Instant,
     ) -> Vec<Effect> {
         let Some(Call { what, session }) = self.extensions.calls.open.remove(&request) else {
-            return self.completed(request, result, now);
+            return self.completed(request, result);
         };
         let answer = result.map_err(|failure| failure.to_string());
         let answer = answer.and_then(|answer| {

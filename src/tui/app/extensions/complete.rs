@@ -3,8 +3,6 @@
 //! One question is on its way at a time. An answer to a draft that has changed since is dropped, and
 //! the new one is asked about.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
 
 use super::super::{App, Effect};
@@ -62,7 +60,7 @@ fn line(draft: &str) -> Option<Line<'_>> {
 
 impl App {
     /// The draft is another one: asks for completions where there may be some.
-    pub(super) fn complete_draft(&mut self, _now: Instant) -> Vec<Effect> {
+    pub(super) fn complete_draft(&mut self) -> Vec<Effect> {
         let draft = self.composer.draft().buffer.text();
         let completes = |line: &Line<'_>| -> Option<ExtensionId> {
             let command = self.process.extensions.command(line.name)?;
@@ -96,7 +94,6 @@ impl App {
         &mut self,
         request: RequestId,
         result: Result<Value, Failure>,
-        now: Instant,
     ) -> Vec<Effect> {
         let state = &mut self.extensions.completions;
         let Some((_, about)) = state.asked.take_if(|(asked, _)| *asked == request) else {
@@ -106,7 +103,7 @@ impl App {
             state.close();
             return match self.composer.is_field() {
                 true => Vec::new(),
-                false => self.complete_draft(now),
+                false => self.complete_draft(),
             };
         }
         let items = result.ok().and_then(|answer| completions(&answer).ok());
@@ -116,7 +113,7 @@ impl App {
     }
 
     /// A key while completions are offered.
-    pub(super) fn completion_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+    pub(super) fn completion_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
         let open = self.extensions.completions.open.as_mut()?;
         if press != KeyPress::plain(press.key) {
             return None;
@@ -140,7 +137,7 @@ impl App {
                 self.composer.replace(range, &format!("{value} "));
                 self.extensions.completions.close();
                 self.extensions.completions.done = Some(done);
-                return Some(self.draft_was_edited(now));
+                return Some(self.draft_was_edited());
             }
             _ => return None,
         }

@@ -46,7 +46,7 @@ pub(super) struct Extensions {
 
 impl App {
     /// An extension wants something.
-    pub(super) fn asked(&mut self, asked: Asked, now: Instant) -> Vec<Effect> {
+    pub(super) fn asked(&mut self, asked: Asked) -> Vec<Effect> {
         let ask = asked.ask;
         match asked.request {
             Request::Session(SessionRequest::Model(name)) => {
@@ -66,19 +66,12 @@ impl App {
                 self.extensions.questions.add(question);
                 Vec::new()
             }
-            Request::Ui(ui) => self.show_for(asked.from, &asked.extension, ask, ui, now),
+            Request::Ui(ui) => self.show_for(asked.from, &asked.extension, ask, ui),
         }
     }
 
     /// Shows something and answers that it did.
-    fn show_for(
-        &mut self,
-        from: ExtensionId,
-        name: &str,
-        ask: AskId,
-        ui: Ui,
-        now: Instant,
-    ) -> Vec<Effect> {
+    fn show_for(&mut self, from: ExtensionId, name: &str, ask: AskId, ui: Ui) -> Vec<Effect> {
         let slots = &mut self.extensions.slots;
         let mut effects = Vec::new();
         let shown = match ui {
@@ -97,7 +90,7 @@ impl App {
             Ui::Status(slot) => slots.status.set(from, name, slot.key, slot.value),
             Ui::Activity(slot) => slots.activity.set(from, name, slot.key, slot.value),
             Ui::Widget(slot) => slots.widgets.set(from, name, slot.key, slot.value),
-            Ui::Compose(text) => self.compose(&text, now, &mut effects),
+            Ui::Compose(text) => self.compose(&text, &mut effects),
             Ui::Panel(panel) => {
                 effects.extend(self.extensions.panels.show(from, name, panel));
                 Ok(())
@@ -116,12 +109,7 @@ impl App {
     }
 
     /// Puts a text in the composer. What was written there can be had back from history.
-    fn compose(
-        &mut self,
-        text: &str,
-        now: Instant,
-        effects: &mut Vec<Effect>,
-    ) -> Result<(), String> {
+    fn compose(&mut self, text: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
         let takes_keys = self
             .surface
             .as_ref()
@@ -134,7 +122,7 @@ impl App {
             self.composer.remember(&before);
         }
         self.composer.set_text(text);
-        effects.extend(self.draft_was_edited(now));
+        effects.extend(self.draft_was_edited());
         Ok(())
     }
 
@@ -162,14 +150,14 @@ impl App {
     }
 
     /// Something about the draft changed: what follows it does so.
-    pub(super) fn draft_was_edited(&mut self, now: Instant) -> Vec<Effect> {
+    pub(super) fn draft_was_edited(&mut self) -> Vec<Effect> {
         self.extensions.calls.turned_away();
         // A field is nobody's draft.
         if self.composer.is_field() {
             return Vec::new();
         }
         let mut effects = self.draft_changed();
-        effects.extend(self.complete_draft(now));
+        effects.extend(self.complete_draft());
         effects
     }
 
@@ -201,7 +189,7 @@ impl App {
         }
         self.question_key(press, now)
             .or_else(|| self.panel_key(press))
-            .or_else(|| self.completion_key(press, now))
+            .or_else(|| self.completion_key(press))
     }
 
     /// Text was pasted: whether an extension's surface took it.
@@ -223,6 +211,18 @@ impl App {
             .rows(columns)
             .or_else(|| extensions.completions.rows(columns))
             .or_else(|| extensions.panels.rows(columns, height))
+    }
+
+    /// Whether an extension's surface has the keys that the composer would get.
+    pub(super) fn extension_takes_keys(&self) -> bool {
+        let extensions = &self.extensions;
+        match extensions.questions.is_open() {
+            true => !self.composer.is_field(),
+            false => extensions
+                .panels
+                .shown()
+                .is_some_and(|(_, panel)| panel.interactive),
+        }
     }
 
     /// Closes what takes keys: questions are answered as cancelled, the panel is closed.

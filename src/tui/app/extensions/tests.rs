@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{App, Effect, Relaunch, Session, TuiOptions};
+use super::super::{App, Effect, Relaunch, Session, Task, TuiOptions};
 use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
 use crate::config::Home;
 use crate::extension::answer::Rendered;
@@ -82,7 +82,7 @@ impl Table {
             request: request::parse(method, &params).unwrap(),
             params,
         };
-        let effects = self.app.asked(asked, self.now);
+        let effects = self.app.asked(asked);
         self.app.before_frame(self.now);
         show(effects)
     }
@@ -95,12 +95,30 @@ impl Table {
         let mut effects = Vec::new();
         for event in events {
             match event {
-                InputEvent::Key(press) => effects.extend(self.app.on_key(press, self.now)),
+                InputEvent::Key(press) => {
+                    let wanted = self.app.on_key(press, self.now);
+                    effects.extend(self.carry_out(wanted));
+                }
                 other => panic!("{other:?}"),
             }
         }
         self.app.before_frame(self.now);
         show(effects)
+    }
+
+    /// Does what tasks do, at once; what is left is for the core.
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        let mut left = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Task(Task(work)) => {
+                    let effects = self.app.on_done(work());
+                    left.extend(self.carry_out(effects));
+                }
+                effect => left.push(effect),
+            }
+        }
+        left
     }
 
     /// The screen as text under what has settled since the last time.
@@ -269,10 +287,10 @@ fn an_interactive_panel_gets_every_key_but_two() {
     ];
     let expected = names.map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(table.press(keys), expected.join(" "));
-    let pasted = show(table.app.on_paste("a\r\nB", table.now));
+    let pasted = show(table.app.on_paste("a\r\nB"));
     let expected = ["a", "enter", "shift+b"].map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(pasted, expected.join(" "));
-    assert_eq!(show(table.app.on_paste(&"x".repeat(65), table.now)), "");
+    assert_eq!(show(table.app.on_paste(&"x".repeat(65))), "");
     // Another's panel replaces it, and null closes only one's own.
     let replaced = table.ask(OTHER, "ui.panel", json!({"title": "O", "lines": []}));
     assert_eq!(replaced, "={} 0:ui.panel_closed{}");
