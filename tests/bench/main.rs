@@ -4,6 +4,7 @@
 //! [`MEASURES`] choose some of it: `cargo bench --bench speed -- load list`. Nothing here fails a
 //! build: time on a shared machine is no assertion.
 
+mod extensions;
 mod rpc;
 mod server;
 
@@ -26,7 +27,12 @@ const RSS: &str = "--peak-rss-of";
 
 fn main() {
     let mut args = std::env::args_os().skip(1);
-    if args.next().is_some_and(|arg| arg == RSS) {
+    let first = args.next().unwrap_or_default();
+    if first == extensions::EXTENSION {
+        let kind = args.next().expect("a kind of extension");
+        return extensions::be(&kind.to_string_lossy());
+    }
+    if first == RSS {
         let mut command = Command::new(args.next().expect("a program"));
         command.args(args);
         return print_peak_rss(command);
@@ -36,6 +42,9 @@ fn main() {
     let only: Vec<&String> = named.iter().filter(|arg| !arg.starts_with('-')).collect();
     let place = Place::new();
     println!("{:<58} {:>10} {:>10} {:>8}", "what", "e", "floor", "ratio");
+    if first == "extensions" {
+        return extensions::measure(&place);
+    }
     for (name, measure) in MEASURES {
         if only.is_empty() || only.iter().any(|one| one == name) {
             measure(&place);
