@@ -1,9 +1,10 @@
 //! e: a coding agent in one small binary, as a library.
 //!
 //! Arrows point at what a layer may use:
-//! `main` → `cli` → frontends (`tui`, `print`, `rpc`) → `agent` → {`provider`, `tools`, `session`} → `config`
-//! → {`chat`, `text`, `sys`, `error`}. The core knows no terminal, no key and no colour, and one
-//! loop (`agent::runtime`) owns all state. docs/architecture.md tells the whole story.
+//! `main` → `cli` → frontends (`tui`, `print`, `rpc`) → `agent` → {`provider`, `tools`,
+//! `extension`, `session`} → `config` → {`chat`, `text`, `sys`, `error`}. The core knows no terminal,
+//! no key and no colour, and one loop (`agent::runtime`) owns all state. docs/architecture.md tells
+//! the whole story.
 
 pub mod cli;
 

@@ -15,7 +15,7 @@ use super::open::Selection;
 use crate::chat::{self, ToolCall, ToolResult};
 use crate::extension::{AskId, EventName, ExtensionId, Failure, Hook, Verdict, request};
 use crate::provider::{Model, Request, StreamEvent};
-use crate::session::Record;
+use crate::session::{Entry, Record};
 use crate::tools::Identity;
 
 /// Numbers a piece of work whose answer is awaited.
@@ -30,6 +30,8 @@ pub enum Action {
     Answer(RequestId, Answer),
     /// Read what the system prompt for this model is made of.
     Prepare(Job, Arc<Model>),
+    /// Fill the prompt template of this name, if there is one, with what was typed after it.
+    Expand(Job, String, String),
     /// Send a request to the provider.
     OpenStream(Job, Box<Request>),
     /// Close the connection of the open stream.
@@ -40,6 +42,8 @@ pub enum Action {
     Identify(Job, Vec<PathBuf>),
     /// Run a tool.
     RunTool(u64, ToolCall),
+    /// Run a command of the person's under the number of a call.
+    RunShell(u64, String),
     /// Run a tool of an extension, with these parsed arguments.
     CallExtension {
         /// The call.
@@ -63,6 +67,8 @@ pub enum Action {
     Tell(EventName, Value),
     /// Answer a request of an extension.
     Reply(AskId, Result<Value, String>),
+    /// Take back the newest change of a file, and answer.
+    Undo(RequestId),
     /// Read the AGENTS.md of these directories, outermost first.
     ReadInstructions(Job, Vec<PathBuf>),
     /// Write these to the log and its sidecar, in order.
@@ -109,14 +115,26 @@ pub enum SessionEvent {
     Prompt(RequestId, Prompt, Limits),
     /// A frontend has something to add.
     Steer(RequestId, String),
-    /// A frontend wants the older messages summarised.
-    Compact(RequestId, Option<String>),
+    /// A frontend changes a message that it had to add, or takes it back.
+    Amend(RequestId, RequestId, Option<String>),
+    /// A frontend wants a command run.
+    Shell(RequestId, String),
+    /// A frontend wants the older messages summarised, maybe even while a turn runs.
+    Compact(RequestId, Option<String>, bool),
+    /// A frontend gives the session another display name.
+    Rename(RequestId, Option<String>),
+    /// A frontend goes back to a node, with the history that ends there.
+    Rewind(RequestId, Vec<Entry>, Option<String>),
+    /// A frontend wants the newest change of a file taken back.
+    Undo(RequestId),
     /// A frontend wants another model or effort, maybe even while a turn runs.
     Configure(RequestId, Selection, bool),
     /// A frontend wants to know something.
     Query(RequestId, Query),
     /// A frontend wants the turn to stop; without a request id the process is ending.
     Interrupt(Option<RequestId>),
+    /// What [`Action::Expand`] came to; none when there is no such template.
+    Expanded(Job, Option<String>),
     /// The system prompt is ready.
     Prepared(Job, Arc<str>),
     /// Pieces of a reply.
@@ -144,6 +162,8 @@ pub enum SessionEvent {
     Named(String),
     /// The instructions that were found.
     Instructions(Job, Vec<Instructions>),
+    /// What came of [`Action::Undo`].
+    Undone(RequestId, Result<String, String>),
     /// What came of the last [`Action::Append`].
     Appended {
         /// Why something could not be written.

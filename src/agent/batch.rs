@@ -12,7 +12,7 @@ use super::action::{Action, Job};
 use super::conversation::{Conversation, Effects};
 use super::event::{BatchCall, TurnEvent};
 use super::{extensions, instructions};
-use crate::chat::{Message, Outcome, ToolCall, ToolResult};
+use crate::chat::{Display, Message, Outcome, ToolCall, ToolResult};
 use crate::extension::{EventName, Hook, HookKind, Verdict};
 use crate::tools::{self, Identity};
 
@@ -468,7 +468,7 @@ impl Call {
         content: String,
         outcome: Outcome,
         summary: String,
-        display: Option<String>,
+        display: Option<Display>,
     ) -> TurnEvent {
         self.state = State::Done {
             content: content.clone(),

@@ -6,6 +6,7 @@ use super::action::Action;
 use super::conversation::{Effects, Held};
 use super::event::{Limits, Prompt, RequestId, TurnEvent};
 use super::session::Session;
+use super::shell::RUNS;
 use super::turn::{Stop, Turn};
 use crate::chat::Message;
 use crate::extension::AskId;
@@ -27,7 +28,13 @@ impl Session {
                         self.conversation.next_turn.push(content);
                         Ok(())
                     }
-                    false => self.send(Held { content, internal }, run, fx),
+                    false => {
+                        let held = Held {
+                            internal,
+                            ..Held::said(content)
+                        };
+                        self.send(held, run, fx)
+                    }
                 };
                 sent.map(|()| json!({}))
             }
@@ -49,6 +56,9 @@ impl Session {
             }
             request::Session::Compact { focus } => {
                 match &self.turn {
+                    _ if self.shell.is_some() => {
+                        return fx.push(Action::Reply(ask, Err(RUNS.into())));
+                    }
                     Some(_) => self.conversation.compact_asked = Some(focus),
                     None => self.start_compaction(RequestId::NOBODY, focus, fx),
                 }
@@ -65,18 +75,28 @@ impl Session {
     fn send(&mut self, message: Held, run: bool, fx: &mut Effects<'_>) -> Result<(), String> {
         match &self.turn {
             Some(turn) if turn.is_stopping() => return Err("the turn is being stopped".into()),
+            Some(turn) if turn.is_compaction() => {
+                return Err("the conversation is being compacted - try again after it".into());
+            }
             Some(turn) if turn.has_begun() && !run => {
                 return Err("a turn is running; use `run` or `when`".into());
             }
             Some(_) if run => {
                 self.conversation.held.push_back(message);
             }
+            None if run && self.shell.is_some() => return Err(RUNS.into()),
             None if run => {
+                if !message.internal {
+                    let text = message.content.clone();
+                    fx.push(Action::Emit(None, TurnEvent::Steered(text)));
+                }
                 let (prompt, limits) = (Prompt::from(message), Limits::default());
                 self.start(RequestId::NOBODY, prompt, limits, fx);
             }
             _ => {
-                let Held { content, internal } = message;
+                let Held {
+                    content, internal, ..
+                } = message;
                 if !internal {
                     fx.push(Action::Emit(None, TurnEvent::Steered(content.clone())));
                 }

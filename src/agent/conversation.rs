@@ -57,6 +57,8 @@ pub struct Held {
     pub content: String,
     /// Whether only the model sees it.
     pub internal: bool,
+    /// The request that brought it, by which it can be amended.
+    pub from: Option<RequestId>,
 }
 
 impl Held {
@@ -65,6 +67,7 @@ impl Held {
         Self {
             content: content.into(),
             internal: false,
+            from: None,
         }
     }
 }
@@ -86,6 +89,8 @@ impl From<Held> for Prompt {
 #[derive(Debug, Default)]
 struct Queue {
     head: Option<String>,
+    /// Whether there is a log, or one on its way.
+    begun: bool,
     waiting: Vec<LogEntry>,
     in_flight: bool,
     failing: bool,
@@ -113,20 +118,9 @@ impl Conversation {
     /// A conversation that goes on from `past`, whose log is left for its writer.
     pub fn new(spec: Arc<SessionSpec>, past: &mut Past) -> Self {
         let path = past.log.as_ref().map(|log| log.path().to_path_buf());
-        let instructed = past
-            .entries
-            .iter()
-            .filter_map(|entry| match entry.message.as_ref() {
-                Message::User {
-                    content,
-                    internal: true,
-                    ..
-                } => instructions::directory_of(content),
-                _ => None,
-            });
         Self {
             selection: spec.selection.clone(),
-            instructed: instructed.collect(),
+            instructed: instructed(&past.entries),
             spec,
             history: std::mem::take(&mut past.entries),
             name: past.name.take(),
@@ -140,6 +134,7 @@ impl Conversation {
             next_job: 1,
             log: Queue {
                 head: past.head.take(),
+                begun: path.is_some(),
                 path,
                 ..Queue::default()
             },
@@ -149,6 +144,22 @@ impl Conversation {
     /// The answer to an interrupt once nothing is left to be interrupted.
     pub fn stopped(&self) -> Answer {
         Answer::Stopped(self.spec.runtime.processes.running())
+    }
+
+    /// Changes a held message, or takes it back.
+    pub fn amend(&mut self, message: RequestId, text: Option<String>) -> Answer {
+        let held = self.held.iter().position(|held| held.from == Some(message));
+        match (held, text) {
+            (None, _) => Answer::Refused("that message has been taken already".into()),
+            (Some(at), Some(text)) => {
+                self.held[at].content = text;
+                Answer::Done
+            }
+            (Some(at), None) => {
+                self.held.remove(at);
+                Answer::Done
+            }
+        }
     }
 
     /// Whether any extension has this hook.
@@ -182,7 +193,7 @@ impl Conversation {
         }
         self.name.clone_from(&name);
         // Before the first message there is no log; the name follows that.
-        if self.spec.saves() && self.log.head.is_some() {
+        if self.spec.saves() && self.log.begun {
             self.append(Record::Name(name.unwrap_or_default()), fx);
         }
         true
@@ -247,7 +258,7 @@ impl Conversation {
             message: message.clone(),
         });
         if let Some(id) = id {
-            let is_first = self.log.head.is_none();
+            let is_first = !std::mem::replace(&mut self.log.begun, true);
             let parent = self.log.head.replace(id.clone());
             let timestamp = fx.now.wall_ms;
             self.append(
@@ -293,6 +304,15 @@ impl Conversation {
             };
             self.append(record, fx);
         }
+    }
+
+    /// Goes on from an earlier node, whose history this is. Nothing is written: the next record
+    /// begins another branch.
+    pub fn rewind(&mut self, history: Vec<Entry>, head: Option<String>) {
+        self.instructed = instructed(&history);
+        self.history = history;
+        self.measured = None;
+        self.log.head = head;
     }
 
     /// The provider counted the history as it stands now.
@@ -371,4 +391,19 @@ impl Conversation {
             fx.push(Action::Append(std::mem::take(&mut self.log.waiting)));
         }
     }
+}
+
+/// The directories whose AGENTS.md the history holds.
+fn instructed(history: &[Entry]) -> BTreeSet<PathBuf> {
+    let directories = history
+        .iter()
+        .filter_map(|entry| match entry.message.as_ref() {
+            Message::User {
+                content,
+                internal: true,
+                ..
+            } => instructions::directory_of(content),
+            _ => None,
+        });
+    directories.collect()
 }

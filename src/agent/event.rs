@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{self, Deltas, Image, Message, Outcome, Usage};
-use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Verdict};
+use crate::chat::{self, Deltas, Display, Image, Message, Outcome, ToolResult, Usage};
+use crate::config::Settings;
+use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Host, Verdict};
+use crate::session::Entry;
 use crate::tools::Running;
 
 /// Names a session inside the core.
@@ -53,7 +55,30 @@ pub enum Input {
         /// The message.
         text: String,
     },
-    /// Stop the running turn, or do nothing when idle. Answered after the turn has ended.
+    /// Change a message that [`Input::Steer`] held, or take it back. Refused when the turn has taken
+    /// it already.
+    Amend {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// The request that held the message.
+        message: RequestId,
+        /// The new text; none takes the message back.
+        text: Option<String>,
+    },
+    /// Run a command in the shell and add what it wrote to the history. Refused while a turn or
+    /// another command runs; neither can be started meanwhile. What it writes is told by
+    /// [`TurnEvent::ToolOutput`]. Answered by [`Answer::Shell`].
+    Shell {
+        /// The session.
+        session: SessionKey,
+        /// Answered when the command has ended.
+        request: RequestId,
+        /// The command line.
+        command: String,
+    },
+    /// Stop the running turn or command, or do nothing when idle. Answered after the turn has ended.
     Interrupt {
         /// The session.
         session: SessionKey,
@@ -68,6 +93,9 @@ pub enum Input {
         request: RequestId,
         /// What the summary should pay most attention to.
         focus: Option<String>,
+        /// Whether it may be asked for while a turn runs; it is answered at once and done with
+        /// the turn's next step then.
+        during_turn: bool,
     },
     /// Use another model or effort from the next turn on.
     Configure {
@@ -80,6 +108,8 @@ pub enum Input {
         /// Whether it may be asked for while a turn runs; it takes effect after it then.
         during_turn: bool,
     },
+    /// Give a session another display name. Not answered; an event tells it.
+    Name(SessionKey, String),
     /// Tell something about a session. Answered at once.
     Query {
         /// The session.
@@ -99,6 +129,37 @@ pub enum Input {
         fork: SessionKey,
         /// What clients call the new one.
         handle: Option<String>,
+        /// Whether the new one takes the place of this one, which is closed.
+        replaces: bool,
+    },
+    /// Give a session another display name, or none. Answered at once.
+    Rename {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// The name.
+        name: Option<String>,
+    },
+    /// Go on from an earlier node of the session's log. What came after it stays in the file. Refused
+    /// while a turn runs, answered at once.
+    Rewind {
+        /// The session.
+        session: SessionKey,
+        /// Answered at once.
+        request: RequestId,
+        /// The history that ends at the node, as [`crate::session::load_at`] gives it.
+        entries: Vec<Entry>,
+        /// The node; none is before the first.
+        head: Option<String>,
+    },
+    /// Take back the newest change that `write` or `edit` made. Answered by [`Answer::Undone`];
+    /// refused while a turn runs.
+    Undo {
+        /// The session.
+        session: SessionKey,
+        /// Answered when it is done.
+        request: RequestId,
     },
     /// Stop a session's turn, end its processes and forget it.
     Close {
@@ -106,6 +167,20 @@ pub enum Input {
         session: SessionKey,
         /// Answered when nothing is left of it.
         request: RequestId,
+        /// Why another session takes its place at once; none when nothing does.
+        next: Option<Reason>,
+    },
+    /// Let the extensions go, once no turn runs. Answered by [`Answer::Extensions`]; there is none
+    /// until [`Input::Extend`].
+    LetGo(RequestId),
+    /// Go on with other extensions and settings. Answered by [`Answer::Done`].
+    Extend {
+        /// Answered at once.
+        request: RequestId,
+        /// The extensions, ready.
+        host: Box<Host>,
+        /// The settings for every session.
+        settings: Box<Settings>,
     },
     /// Answer a request of an extension, see [`Output::Asked`].
     Reply(AskId, Result<Value, String>),
@@ -182,6 +257,8 @@ pub struct SessionInfo {
     pub workspace: PathBuf,
     /// Its log, once it exists.
     pub log: Option<PathBuf>,
+    /// The node of the log that the next record follows.
+    pub head: Option<String>,
     /// Its display name.
     pub name: Option<String>,
     /// What answers.
@@ -301,6 +378,8 @@ pub enum Answer {
     Turn(Box<TurnResult>),
     /// The request was carried out.
     Done,
+    /// A command of [`Input::Shell`] ended, well or not.
+    Shell(Box<ToolResult>),
     /// Nothing runs any more but these commands in the background.
     Stopped(Vec<Running>),
     /// What the session is.
@@ -309,6 +388,10 @@ pub enum Answer {
     Messages(Vec<Arc<Message>>),
     /// The new session is there; its log, when it has one.
     Forked(Option<PathBuf>),
+    /// The extensions that were let go. Who has them shuts them down.
+    Extensions(Box<Host>),
+    /// What was taken back, or why nothing was.
+    Undone(Result<String, String>),
     /// What the extensions say to a hook.
     Hooked(Box<Verdict>),
     /// What came of asking an extension.
@@ -350,7 +433,7 @@ pub enum TurnEvent {
         /// What the model reads.
         content: String,
         /// What the viewer shows instead. Never serialised.
-        display: Option<String>,
+        display: Option<Display>,
     },
     /// A summary is being asked for.
     Compacting,

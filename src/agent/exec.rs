@@ -16,8 +16,10 @@ use super::action::{Action, Job, LogEntry, SessionEvent};
 use super::event::{RequestId, SessionKey};
 use super::gate::Gate;
 use super::open::{Past, SessionSpec};
+use super::session::Fork;
 use super::{instructions, prompt};
 use crate::chat::{ToolCall, ToolResult};
+use crate::config::resources;
 use crate::error::Result;
 use crate::provider::{self, Cause, Failure, Lane, Model, Request, Stage, StreamEvent};
 use crate::session::Log;
@@ -40,18 +42,29 @@ pub enum Event {
     /// Something happened to a session.
     Session(SessionKey, SessionEvent),
     /// The log of a fork is there, or could not be made.
-    Forked {
-        /// The request.
-        request: RequestId,
-        /// The new session.
-        fork: SessionKey,
-        /// Its spec.
-        spec: Arc<SessionSpec>,
-        /// What it goes on from.
-        past: Result<Past>,
-    },
+    Forked(Forking, Arc<SessionSpec>, Result<Past>),
     /// Nothing is left of a closed session.
-    Closed(SessionKey, RequestId),
+    Closed(SessionKey, Leaving),
+}
+
+/// A fork that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Forking {
+    /// The request.
+    pub request: RequestId,
+    /// The new session.
+    pub fork: SessionKey,
+    /// The session whose place it takes, if it does.
+    pub replaces: Option<SessionKey>,
+}
+
+/// A session that is being closed.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// Who is told when nothing is left of it.
+    pub request: Option<RequestId>,
+    /// Whether the extensions know already.
+    pub is_told: bool,
 }
 
 /// Where jobs send what happened.
@@ -97,6 +110,11 @@ impl Workers {
         }
     }
 
+    /// Works with other settings and extensions from now on.
+    pub fn set_spec(&mut self, spec: Arc<SessionSpec>) {
+        self.spec = spec;
+    }
+
     /// Makes streams wait, or lets them go on.
     pub fn set_congested(&mut self, congested: bool) {
         self.congested = congested;
@@ -117,7 +135,7 @@ impl Workers {
 
     /// Ends all work of the session, its processes included, and tells when nothing is left.
     /// `false` when no thread could be started for it; then it ends without being waited for.
-    pub fn end(self, key: SessionKey, request: RequestId) -> bool {
+    pub fn end(self, key: SessionKey, leaving: Leaving) -> bool {
         let (spec, events) = (self.spec.clone(), self.events.clone());
         let (open, closed) = self.log_open.clone();
         start("close", move || {
@@ -126,7 +144,7 @@ impl Workers {
             spec.runtime.processes.end();
             // The lock goes with the log's writer: who is answered may open the log again.
             let _ = closed.recv_timeout(LOG_END);
-            let _ = events.send(Event::Closed(key, request));
+            let _ = events.send(Event::Closed(key, leaving));
         })
     }
 
@@ -142,6 +160,16 @@ impl Workers {
     pub fn perform(&mut self, action: Action) -> Option<SessionEvent> {
         match action {
             Action::Prepare(job, model) => return self.prepare(job, model),
+            Action::Expand(job, name, typed) => {
+                let spec = self.spec.clone();
+                let work = move || {
+                    let places = resources::places(&spec.home, Some(&spec.workspace));
+                    let template = resources::template(&places, &name)?;
+                    Some(template.fill(&typed))
+                };
+                let event = move |filled: Option<_>| SessionEvent::Expanded(job, filled.flatten());
+                return self.spawn("template", event, work);
+            }
             Action::OpenStream(job, request) => return self.open_stream(job, request),
             Action::CloseStream | Action::EndLane => self.close_stream(),
             Action::Identify(job, paths) => {
@@ -151,9 +179,18 @@ impl Workers {
                 };
                 return self.spawn("identify", event, work);
             }
-            Action::RunTool(id, call) => return self.run_tool(id, call),
+            Action::RunTool(id, call) => return self.run_tool(id, Work::Call(call)),
+            Action::RunShell(id, command) => return self.run_tool(id, Work::Shell(command)),
             Action::CancelTool(id) => {
                 self.tools.remove(&id);
+            }
+            Action::Undo(request) => {
+                let runtime = self.spec.runtime.clone();
+                let event = move |done: Option<Result<String, String>>| {
+                    let crashed = || Err("it crashed; this is a bug in e".into());
+                    SessionEvent::Undone(request, done.unwrap_or_else(crashed))
+                };
+                return self.spawn("undo", event, move || runtime.undo());
             }
             Action::ReadInstructions(job, directories) => {
                 let spec = self.spec.clone();
@@ -253,18 +290,16 @@ impl Workers {
         }
     }
 
-    fn run_tool(&mut self, id: u64, call: ToolCall) -> Option<SessionEvent> {
+    fn run_tool(&mut self, id: u64, work: Work) -> Option<SessionEvent> {
         let (canceller, cancel) = cancel_pair();
         self.tools.insert(id, canceller);
         let spec = self.spec.clone();
         let (key, events) = (self.key, self.events.clone());
         let started = start("tool", move || {
-            let run = AssertUnwindSafe(|| run_tool(&spec, id, &call, &cancel, key, &events));
+            let run = AssertUnwindSafe(|| run_tool(&spec, id, &work, &cancel, key, &events));
             let result = catch_unwind(run).unwrap_or_else(|_| {
-                ToolResult::failed(format!(
-                    "the tool `{}` crashed; this is a bug in e",
-                    call.name
-                ))
+                let name = work.tool();
+                ToolResult::failed(format!("the tool `{name}` crashed; this is a bug in e"))
             });
             let _ = events.send(Event::Session(key, SessionEvent::ToolDone(id, result)));
         });
@@ -293,10 +328,27 @@ impl Drop for Workers {
     }
 }
 
+/// What runs under the number of a call.
+enum Work {
+    /// A call of the model.
+    Call(ToolCall),
+    /// A command of the person.
+    Shell(String),
+}
+
+impl Work {
+    fn tool(&self) -> &str {
+        match self {
+            Work::Call(call) => &call.name,
+            Work::Shell(_) => "bash",
+        }
+    }
+}
+
 fn run_tool(
     spec: &SessionSpec,
     id: u64,
-    call: &ToolCall,
+    work: &Work,
     cancel: &CancelToken,
     key: SessionKey,
     events: &Events,
@@ -307,12 +359,18 @@ fn run_tool(
             SessionEvent::ToolOutput(id, stream, chunk.to_string()),
         ));
     };
-    let call_ = tools::Call {
-        arguments: &call.arguments,
-        cancel,
-        output: &output,
-    };
-    tools::run(&spec.runtime, &call.name, &call_)
+    match work {
+        Work::Shell(command) => tools::run_shell(&spec.runtime, command, cancel, &output),
+        Work::Call(call) => {
+            let name = &call.name;
+            let call = tools::Call {
+                arguments: &call.arguments,
+                cancel,
+                output: &output,
+            };
+            tools::run(&spec.runtime, name, &call)
+        }
+    }
 }
 
 /// Owns the session's log: created with the first record, closed when the session goes. What
@@ -362,26 +420,15 @@ fn write_waiting(
 }
 
 /// Gives a fork its own log, as long as the original's living branch.
-pub fn fork_log(
-    request: RequestId,
-    fork: SessionKey,
-    spec: Arc<SessionSpec>,
-    past: Past,
-    original: PathBuf,
-    events: Events,
-) -> bool {
+pub fn fork_log(wanted: Forking, fork: Fork, original: PathBuf, events: Events) -> bool {
+    let Fork { spec, past, .. } = fork;
     start("fork", move || {
-        let copy = || Log::fork(&original, &spec.log_spec());
-        let past = copy().map(|log| Past {
+        let log = Log::fork(&original, past.head.as_deref(), &spec.log_spec());
+        let past = log.map(|log| Past {
             log: Some(log),
             ..past
         });
-        let _ = events.send(Event::Forked {
-            request,
-            fork,
-            spec: spec.clone(),
-            past,
-        });
+        let _ = events.send(Event::Forked(wanted, spec, past));
     })
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::action::{Action, Job, SessionEvent};
 use super::event::{Answer, Output, RequestId, SessionKey};
-use crate::chat::{Keep, Outcome, ToolResult};
+use crate::chat::{Display, Keep, Outcome, ToolResult};
 use crate::extension::answer::ToolAnswer;
 use crate::extension::manifest::Tool;
 use crate::extension::request::{Request, Session};
@@ -175,7 +175,7 @@ impl Extensions {
 
     /// The oldest of what has happened and was not taken yet; several when it is one answer.
     pub fn next(&mut self) -> Option<Vec<Happening>> {
-        let event = self.host.next()?;
+        let event = self.host.next_event()?;
         Some(match event {
             HostEvent::Notice(text) | HostEvent::Diagnostic(text) => {
                 vec![Happening::Output(Output::Notice(text))]
@@ -204,6 +204,22 @@ impl Extensions {
             HostEvent::Withdrawn(ask) => vec![Happening::Output(Output::Withdrawn(ask))],
             HostEvent::Gone(id) => vec![Happening::Output(Output::ExtensionGone(id))],
         })
+    }
+
+    /// Refuses every open request of an extension, and takes questions back.
+    pub fn refuse_open(&mut self, why: &str, now: Instant) {
+        self.host.refuse_open(why, now);
+    }
+
+    /// Lets all extensions go: what waits for them fails, what they show must go.
+    pub fn let_go(&mut self, now: Instant) {
+        self.host.let_go(now);
+    }
+
+    /// Puts other extensions in the place of these, and gives these back.
+    pub fn replace(&mut self, mut host: Host) -> Host {
+        host.follow(&self.host);
+        std::mem::replace(&mut self.host, host)
     }
 
     /// Ends every extension.
@@ -290,7 +306,10 @@ fn from_answer(answer: ToolAnswer) -> (ToolResult, Option<String>) {
         Some(summary) => result.summary(summary),
     };
     let result = ToolResult {
-        display: answer.display,
+        display: answer.display.map(|text| Display {
+            text,
+            format: answer.format,
+        }),
         ..result
     };
     (result, answer.session_name)

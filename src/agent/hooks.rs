@@ -40,13 +40,41 @@ impl Turn {
         self.phase = Phase::Submitting(Box::new(Pending { prompt, job }));
     }
 
-    /// The text is final. A command of an extension runs; everything else is said to the model.
+    /// The text is final. What begins with a slash and a word may name a template.
     fn accept(&mut self, prompt: Prompt, conversation: &mut Conversation, fx: &mut Effects<'_>) {
-        let command = match prompt.source {
+        let named = match prompt.source {
             Source::Typed => command_of(&prompt.text),
             Source::Literal | Source::Settled | Source::Internal => None,
         };
-        let owned = command.and_then(|(name, args)| {
+        let named = named.map(|(name, typed)| (name.to_owned(), typed.to_owned()));
+        match named {
+            None => self.begin(prompt, conversation, fx),
+            Some((name, typed)) => {
+                let job = conversation.job();
+                fx.push(Action::Expand(job, name, typed));
+                self.phase = Phase::Expanding(Box::new(Pending { prompt, job }));
+            }
+        }
+    }
+
+    /// A template is filled. Without one a command of an extension runs; everything else is said to
+    /// the model.
+    pub(super) fn expanded(
+        &mut self,
+        job: Job,
+        filled: Option<String>,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        let mut prompt = match &mut self.phase {
+            Phase::Expanding(pending) if pending.job == job => std::mem::take(&mut pending.prompt),
+            _ => return,
+        };
+        if let Some(text) = filled {
+            prompt.text = text;
+            return self.begin(prompt, conversation, fx);
+        }
+        let owned = command_of(&prompt.text).and_then(|(name, args)| {
             let command = conversation.spec.extensions.command(name)?;
             Some((command.owner, name.to_owned(), args.to_owned()))
         });
@@ -86,7 +114,12 @@ impl Turn {
     /// The line is dealt with. What an extension sent meanwhile is said instead, if there is any.
     fn begin_held(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
         match conversation.held.pop_front() {
-            Some(held) => self.begin(Prompt::from(held), conversation, fx),
+            Some(held) => {
+                if !held.internal {
+                    self.emit(TurnEvent::Steered(held.content.clone()), fx);
+                }
+                self.begin(Prompt::from(held), conversation, fx);
+            }
             None => self.end(false, conversation, fx),
         }
     }

@@ -22,6 +22,8 @@ mod prompt;
 mod report;
 mod runtime;
 mod session;
+mod sessions;
+mod shell;
 mod stream;
 mod summarise;
 mod timers;
@@ -31,6 +33,7 @@ mod turn;
 #[cfg(test)]
 mod tests;
 
+pub use crate::tools::Running;
 pub use details::{Details, cause_name};
 pub use event::{
     Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Query, Reason, RequestId,
@@ -39,6 +42,7 @@ pub use event::{
 pub use extensions::label as extension_label;
 pub use open::{Choice, Past, Process, Selection, SessionSpec, read_images};
 pub use report::retry_line;
+pub use shell::shell_parts;
 pub use toolset::Toolset;
 
 use crossbeam_channel::{Receiver, Sender, bounded};

@@ -21,7 +21,7 @@ use crate::sys::{self, Env, clock};
 use crate::tools;
 
 /// What all sessions of a process share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Process {
     /// Where e keeps its files.
     pub home: Home,
@@ -75,7 +75,7 @@ pub struct Past {
 }
 
 /// Everything a session needs to know and never changes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionSpec {
     /// The session's id: the one in the log's name.
     pub id: String,
@@ -153,6 +153,7 @@ impl Process {
             settings,
             warnings: warnings.clone(),
         };
+        spec.keep_undo(spec.log_spec().path());
         Ok(spec)
     }
 
@@ -201,19 +202,37 @@ impl SessionSpec {
     /// The same session under a name of its own, with nothing in common but its history.
     pub fn fork(&self, selection: Selection) -> Self {
         let env = self.runtime.env().clone();
-        Self {
+        let fork = Self {
             id: Uuid::now_v7().to_string(),
             created_ms: clock::now_ms(),
             runtime: Arc::new(tools::Runtime::new(self.workspace.clone(), env)),
-            workspace: self.workspace.clone(),
-            home: self.home.clone(),
             selection,
-            tools: self.tools.clone(),
-            settings: self.settings.clone(),
-            warnings: self.warnings.clone(),
-            provider: self.provider.clone(),
-            extensions: self.extensions.clone(),
-            save: self.save,
+            ..self.clone()
+        };
+        fork.keep_undo(fork.log_spec().path());
+        fork
+    }
+
+    /// The session that goes on from a past, under the id of its log.
+    pub fn resumed(self, id: String, past: &Past) -> Self {
+        let log = past.log.as_ref().map(|log| log.path().to_path_buf());
+        self.keep_undo(log);
+        Self { id, ..self }
+    }
+
+    /// Keeps what can be taken back beside a log.
+    fn keep_undo(&self, log: Option<PathBuf>) {
+        if let Some(log) = log.filter(|_| self.save) {
+            self.runtime.keep_undo_in(log.with_extension("undo"));
+        }
+    }
+
+    /// The same session with other settings and extensions.
+    pub fn reloaded(&self, settings: Settings, extensions: Arc<Registry>) -> Self {
+        Self {
+            settings,
+            extensions,
+            ..self.clone()
         }
     }
 

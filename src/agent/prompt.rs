@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::instructions::{self, FILE};
 use super::open::SessionSpec;
+use crate::config::resources::{catalog, places, skills};
 use crate::provider::Model;
 use crate::tools;
 
@@ -21,6 +22,10 @@ pub fn system_prompt(spec: &SessionSpec, model: &Model, today: &str) -> String {
     let mut parts = vec![spec.settings.system_prompt.clone().unwrap_or_else(base)];
     if !context.is_empty() {
         parts.push(format!("<project>\n{}\n</project>", context.join("\n")));
+    }
+    if spec.tools.permits("read", None).is_ok() {
+        let found = skills(&places(&spec.home, Some(&spec.workspace)));
+        parts.extend(catalog(&found));
     }
     parts.push(surroundings(&spec.workspace, today));
     parts.extend(spec.tools.notice(model, &spec.settings));

@@ -5,23 +5,19 @@
 //! concerned, carries out the actions, and hands the outputs over without ever waiting.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError, never};
-use serde_json::{Value, json};
 
 use super::action::{Action, Now, SessionEvent};
-use super::event::{Answer, Input, Origin, Output, Reason, RequestId, SessionKey, TurnEvent};
-use super::exec::{self, Event, Events, Workers};
+use super::event::{Answer, Input, Output, RequestId, SessionKey, TurnEvent};
+use super::exec::{Event, Events, Forking, Leaving, Workers};
 use super::extensions::{Extensions, Happening};
-use super::open::{Past, SessionSpec};
 use super::outbox::Outbox;
-use super::session::{Fork, Session};
+use super::session::Session;
 use super::timers::Timers;
 use crate::chat::{Outcome, ToolResult};
-use crate::extension::{EventName, FromChild, Host};
-use crate::session::Log;
+use crate::extension::{FromChild, Host};
 use crate::sys::clock;
 use crate::sys::process;
 use crate::sys::signal::Signal;
@@ -42,18 +38,20 @@ pub struct Runtime {
     input: Receiver<Input>,
     signals: Receiver<Signal>,
     worker_events: Receiver<Event>,
-    events: Events,
+    pub(super) events: Events,
     output: Sender<Vec<Output>>,
-    sessions: HashMap<SessionKey, (Session, Workers)>,
+    pub(super) sessions: HashMap<SessionKey, (Session, Workers)>,
     /// Sessions that are being closed, and who is told.
-    leaving: HashMap<SessionKey, RequestId>,
-    extensions: Extensions,
+    pub(super) leaving: HashMap<SessionKey, Leaving>,
+    /// Who wants the extensions to go once no turn runs.
+    pub(super) letting_go: Vec<RequestId>,
+    pub(super) extensions: Extensions,
     /// The session that the extensions' requests are about: the one opened last.
-    current: Option<SessionKey>,
+    pub(super) current: Option<SessionKey>,
     /// What clients call the sessions, where they do.
-    handles: HashMap<SessionKey, String>,
+    pub(super) handles: HashMap<SessionKey, String>,
     /// Forks and closes whose end is awaited.
-    jobs: usize,
+    pub(super) jobs: usize,
     timers: Timers,
     outbox: Outbox,
     actions: Vec<Action>,
@@ -92,6 +90,7 @@ impl Runtime {
             output,
             sessions: HashMap::new(),
             leaving: HashMap::new(),
+            letting_go: Vec::new(),
             extensions: Extensions::new(extensions),
             current: None,
             handles: HashMap::new(),
@@ -119,6 +118,9 @@ impl Runtime {
                 Wake::Deadline => self.on_deadline(),
             }
             self.drain();
+            if !self.letting_go.is_empty() && !self.any_running() {
+                self.let_extensions_go();
+            }
             self.hand_over();
         }
         self.end();
@@ -131,7 +133,7 @@ impl Runtime {
             if let Some((_, workers)) = self.sessions.remove(&key) {
                 workers.end_processes();
             }
-            self.tell_shutdown(key);
+            self.tell_shutdown(key, "quit");
         }
         self.extensions.shut_down();
         process::end_all(END_COMMANDS);
@@ -206,7 +208,7 @@ impl Runtime {
     }
 
     /// Passes on what the extensions have come to.
-    fn settle_extensions(&mut self) {
+    pub(super) fn settle_extensions(&mut self) {
         while let Some(happenings) = self.extensions.next() {
             for happening in happenings {
                 match happening {
@@ -261,6 +263,25 @@ impl Runtime {
             } => {
                 self.request(session, request, SessionEvent::Steer(request, text));
             }
+            Input::Amend {
+                session,
+                request,
+                message,
+                text,
+            } => {
+                self.request(
+                    session,
+                    request,
+                    SessionEvent::Amend(request, message, text),
+                );
+            }
+            Input::Shell {
+                session,
+                request,
+                command,
+            } => {
+                self.request(session, request, SessionEvent::Shell(request, command));
+            }
             Input::Interrupt { session, request } => {
                 self.request(session, request, SessionEvent::Interrupt(Some(request)));
             }
@@ -268,8 +289,10 @@ impl Runtime {
                 session,
                 request,
                 focus,
+                during_turn,
             } => {
-                self.request(session, request, SessionEvent::Compact(request, focus));
+                let event = SessionEvent::Compact(request, focus, during_turn);
+                self.request(session, request, event);
             }
             Input::Configure {
                 session,
@@ -283,6 +306,11 @@ impl Runtime {
                     SessionEvent::Configure(request, selection, during_turn),
                 );
             }
+            Input::Name(session, name) => {
+                if self.sessions.contains_key(&session) {
+                    self.step(session, SessionEvent::Named(name));
+                }
+            }
             Input::Query {
                 session,
                 request,
@@ -295,43 +323,56 @@ impl Runtime {
                 request,
                 fork,
                 handle,
+                replaces,
             } => {
                 self.handles.extend(handle.map(|handle| (fork, handle)));
-                self.fork(session, request, fork);
+                let replaces = replaces.then_some(session);
+                let wanted = Forking {
+                    request,
+                    fork,
+                    replaces,
+                };
+                self.fork(session, wanted);
             }
-            Input::Close { session, request } => {
+            Input::Rename {
+                session,
+                request,
+                name,
+            } => {
+                self.request(session, request, SessionEvent::Rename(request, name));
+            }
+            Input::Rewind {
+                session,
+                request,
+                entries,
+                head,
+            } => {
+                self.request(
+                    session,
+                    request,
+                    SessionEvent::Rewind(request, entries, head),
+                );
+            }
+            Input::Undo { session, request } => {
+                self.request(session, request, SessionEvent::Undo(request));
+            }
+            Input::Close {
+                session,
+                request,
+                next,
+            } => {
                 if self.request(session, request, SessionEvent::Interrupt(None)) {
-                    self.leaving.insert(session, request);
-                    self.let_go(session);
+                    self.leave(session, Some(request), next);
                 }
             }
+            Input::LetGo(request) => self.letting_go.push(request),
+            Input::Extend {
+                request,
+                host,
+                settings,
+            } => self.extend(request, *host, &settings),
             Input::Shutdown => self.close(),
         }
-    }
-
-    fn open(&mut self, key: SessionKey, spec: Arc<SessionSpec>, mut past: Past, origin: Origin) {
-        self.handles
-            .extend(origin.handle.map(|handle| (key, handle)));
-        let path = past.log.as_ref().map(Log::path);
-        let extra = json!({"reason": origin.reason.name(), "path": path});
-        self.tell(key, EventName::SessionStart, extra);
-        self.current = Some(key);
-        let session = Session::new(spec.clone(), &mut past);
-        let workers = Workers::new(key, spec, past.log, self.events.clone());
-        self.sessions.insert(key, (session, workers));
-    }
-
-    /// Tells extensions something about a session.
-    fn tell(&mut self, key: SessionKey, event: EventName, mut extra: Value) {
-        if let Some(handle) = self.handles.get(&key) {
-            extra["session"] = handle.as_str().into();
-        }
-        self.extensions.tell(event, &extra, Instant::now());
-    }
-
-    fn tell_shutdown(&mut self, key: SessionKey) {
-        self.tell(key, EventName::SessionShutdown, json!({"reason": "quit"}));
-        self.handles.remove(&key);
     }
 
     /// Passes a request on to its session. `false` when it was refused here.
@@ -348,39 +389,8 @@ impl Runtime {
         false
     }
 
-    fn answer(&mut self, request: RequestId, answer: Answer) {
+    pub(super) fn answer(&mut self, request: RequestId, answer: Answer) {
         self.outbox.push(Output::Answer { request, answer });
-    }
-
-    fn fork(&mut self, session: SessionKey, request: RequestId, fork: SessionKey) {
-        let forked = match self.sessions.get(&session) {
-            Some((session, _)) => session.fork(),
-            None => Err("unknown session".into()),
-        };
-        match forked {
-            Err(why) => self.answer(request, Answer::Refused(why)),
-            Ok(Fork {
-                spec,
-                past,
-                original: None,
-            }) => {
-                self.open(fork, spec, past, forked_origin());
-                self.answer(request, Answer::Forked(None));
-            }
-            Ok(Fork {
-                spec,
-                past,
-                original: Some(original),
-            }) => {
-                let events = self.events.clone();
-                if exec::fork_log(request, fork, spec, past, original, events) {
-                    self.jobs += 1;
-                } else {
-                    let why = "no thread could be started to copy the log";
-                    self.answer(request, Answer::Refused(why.into()));
-                }
-            }
-        }
     }
 
     fn on_event(&mut self, event: Event) {
@@ -389,51 +399,12 @@ impl Runtime {
         }
         match event {
             Event::Session(key, event) => self.step(key, event),
-            Event::Forked {
-                request,
-                fork,
-                spec,
-                past: Ok(past),
-            } => {
-                let path = past.log.as_ref().map(|log| log.path().to_path_buf());
-                self.open(fork, spec, past, forked_origin());
-                self.answer(request, Answer::Forked(path));
+            Event::Forked(wanted, spec, Ok(past)) => self.forked(wanted, spec, past),
+            Event::Forked(wanted, _, Err(error)) => {
+                self.answer(wanted.request, Answer::Refused(error.to_string()));
             }
-            Event::Forked {
-                request,
-                past: Err(error),
-                ..
-            } => {
-                self.answer(request, Answer::Refused(error.to_string()));
-            }
-            Event::Closed(key, request) => self.closed(key, request),
+            Event::Closed(key, leaving) => self.closed(key, leaving),
         }
-    }
-
-    /// Ends a session that was closed, once its turn is over.
-    fn let_go(&mut self, key: SessionKey) {
-        let idle = self
-            .sessions
-            .get(&key)
-            .is_some_and(|(session, _)| !session.is_running());
-        if !idle || !self.leaving.contains_key(&key) {
-            return;
-        }
-        if let (Some((_, workers)), Some(request)) =
-            (self.sessions.remove(&key), self.leaving.remove(&key))
-        {
-            self.extensions.forget(key, Instant::now());
-            if workers.end(key, request) {
-                self.jobs += 1;
-            } else {
-                self.closed(key, request);
-            }
-        }
-    }
-
-    fn closed(&mut self, key: SessionKey, request: RequestId) {
-        self.answer(request, Answer::Done);
-        self.tell_shutdown(key);
     }
 
     fn on_signal(&mut self, signal: Signal) {
@@ -491,7 +462,7 @@ impl Runtime {
     }
 
     /// Steps a session and carries out what it asks for.
-    fn step(&mut self, key: SessionKey, event: SessionEvent) {
+    pub(super) fn step(&mut self, key: SessionKey, event: SessionEvent) {
         let mut events = vec![event];
         while let Some(event) = events.pop() {
             let now = self.now();
@@ -530,6 +501,8 @@ impl Runtime {
                         };
                         events.push(SessionEvent::ToolDone(id, result));
                     }
+                    // Another session has taken its place already.
+                    Action::Tell(..) if self.leaving.get(&key).is_some_and(|one| one.is_told) => {}
                     Action::SetTimer(topic, at) => self.timers.set(key, topic, at),
                     Action::ClearTimer(topic) => self.timers.clear(key, topic),
                     action => {
@@ -583,12 +556,5 @@ impl Runtime {
             random: ((self.random >> 11) + 1) as f64 / (1u64 << 53) as f64,
             congested: self.outbox.is_congested(),
         }
-    }
-}
-
-fn forked_origin() -> Origin {
-    Origin {
-        reason: Reason::Fork,
-        handle: None,
     }
 }

@@ -8,6 +8,7 @@ use super::action::{Action, Now, SessionEvent};
 use super::conversation::{Conversation, Effects, Held};
 use super::event::{Answer, Limits, Prompt, Query, RequestId, SessionInfo, TurnEvent};
 use super::open::{Past, SessionSpec};
+use super::shell::Shell;
 use super::turn::{Flow, Turn};
 
 /// Why a request is refused while a turn runs.
@@ -28,6 +29,7 @@ pub struct Fork {
 pub struct Session {
     pub(super) conversation: Conversation,
     pub(super) turn: Option<Turn>,
+    pub(super) shell: Option<Shell>,
     /// Requests that came while a turn was being stopped. They get their turn after it.
     waiting: VecDeque<SessionEvent>,
 }
@@ -39,13 +41,14 @@ impl Session {
         Self {
             conversation,
             turn: None,
+            shell: None,
             waiting: VecDeque::new(),
         }
     }
 
-    /// Whether a turn runs, or is about to.
+    /// Whether a turn or a command runs, or is about to.
     pub fn is_running(&self) -> bool {
-        self.turn.is_some() || !self.waiting.is_empty()
+        self.turn.is_some() || self.shell.is_some() || !self.waiting.is_empty()
     }
 
     /// What a fork begins with: its own spec, the history, and the place of the original on disk,
@@ -62,7 +65,8 @@ impl Session {
             log: None,
         };
         let spec = conversation.spec.fork(conversation.selection.clone());
-        let original = conversation.log_path().filter(|_| spec.saves());
+        let saved = spec.saves() && conversation.head().is_some();
+        let original = conversation.log_path().filter(|_| saved);
         Ok(Fork {
             spec: Arc::new(spec),
             past,
@@ -110,9 +114,16 @@ impl Session {
             request,
             actions,
         };
+        let Some(event) = self.step_shell(event, &mut fx) else {
+            return;
+        };
         let stopping = self.is_stopping();
         let conversation = &mut self.conversation;
         match (event, &mut self.turn) {
+            (SessionEvent::Compact(request, focus, true), Some(_)) if !stopping => {
+                conversation.compact_asked = Some(focus);
+                fx.push(Action::Answer(request, Answer::Done));
+            }
             (SessionEvent::Configure(request, selection, true), Some(_)) => {
                 conversation.select_next(selection, &mut fx);
                 fx.push(Action::Answer(request, Answer::Done));
@@ -120,15 +131,20 @@ impl Session {
             (
                 event @ (SessionEvent::Prompt(..)
                 | SessionEvent::Compact(..)
-                | SessionEvent::Configure(..)),
+                | SessionEvent::Configure(..)
+                | SessionEvent::Rewind(..)
+                | SessionEvent::Undo(_)),
                 Some(_),
             ) if stopping => {
                 self.waiting.push_back(event);
             }
             (
                 SessionEvent::Prompt(request, ..)
-                | SessionEvent::Compact(request, _)
-                | SessionEvent::Configure(request, ..),
+                | SessionEvent::Compact(request, ..)
+                | SessionEvent::Shell(request, _)
+                | SessionEvent::Configure(request, ..)
+                | SessionEvent::Rewind(request, ..)
+                | SessionEvent::Undo(request),
                 Some(_),
             ) => {
                 fx.push(Action::Answer(request, Answer::Refused(BUSY.into())));
@@ -136,10 +152,25 @@ impl Session {
             (SessionEvent::Prompt(request, prompt, limits), None) => {
                 self.start(request, prompt, limits, &mut fx);
             }
-            (SessionEvent::Compact(request, focus), None) => {
+            (SessionEvent::Shell(request, command), None) => {
+                self.start_shell(request, command, &mut fx);
+            }
+            (SessionEvent::Compact(request, focus, _), None) => {
                 self.start_compaction(request, focus, &mut fx);
             }
             (SessionEvent::Asked(ask, asked), _) => self.serve(ask, asked, &mut fx),
+            (SessionEvent::Rename(request, name), _) => {
+                self.rename(name, &mut fx);
+                fx.push(Action::Answer(request, Answer::Done));
+            }
+            (SessionEvent::Rewind(request, entries, head), None) => {
+                conversation.rewind(entries, head);
+                fx.push(Action::Answer(request, Answer::Done));
+            }
+            (SessionEvent::Undo(request), None) => fx.push(Action::Undo(request)),
+            (SessionEvent::Undone(request, done), _) => {
+                fx.push(Action::Answer(request, Answer::Undone(done)));
+            }
             (SessionEvent::Named(name), None) => self.rename(Some(name), &mut fx),
             (SessionEvent::Configure(request, selection, _), None) => {
                 conversation.select(selection, &mut fx);
@@ -150,12 +181,19 @@ impl Session {
                 fx.push(Action::Answer(request, answer));
             }
             (SessionEvent::Steer(request, text), Some(_)) if !stopping => {
-                conversation.held.push_back(Held::said(text));
+                conversation.held.push_back(Held {
+                    from: Some(request),
+                    ..Held::said(text)
+                });
                 fx.push(Action::Answer(request, Answer::Done));
             }
             (SessionEvent::Steer(request, _), _) => {
                 let why = "no turn is running - send a prompt instead";
                 fx.push(Action::Answer(request, Answer::Refused(why.into())));
+            }
+            (SessionEvent::Amend(request, message, text), _) => {
+                let answer = conversation.amend(message, text);
+                fx.push(Action::Answer(request, answer));
             }
             (SessionEvent::Interrupt(Some(request)), None) => {
                 fx.push(Action::Answer(request, conversation.stopped()));
@@ -220,6 +258,7 @@ impl Session {
             Query::Info => Answer::Info(Box::new(SessionInfo {
                 workspace: conversation.spec.workspace.clone(),
                 log: conversation.log_path(),
+                head: conversation.head().map(String::from),
                 name: conversation.name.clone(),
                 selection: conversation.selection.clone(),
                 messages: conversation.history.len(),
@@ -234,7 +273,12 @@ fn request_of(event: &SessionEvent) -> Option<RequestId> {
     match event {
         SessionEvent::Prompt(request, ..)
         | SessionEvent::Steer(request, _)
-        | SessionEvent::Compact(request, _)
+        | SessionEvent::Amend(request, ..)
+        | SessionEvent::Shell(request, _)
+        | SessionEvent::Compact(request, ..)
+        | SessionEvent::Rename(request, _)
+        | SessionEvent::Rewind(request, ..)
+        | SessionEvent::Undo(request)
         | SessionEvent::Configure(request, ..)
         | SessionEvent::Query(request, _)
         | SessionEvent::Interrupt(Some(request)) => Some(*request),

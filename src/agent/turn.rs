@@ -4,7 +4,7 @@
 //! should be done; it never waits, reads or writes. Phases follow each other like this:
 //!
 //! ```text
-//! Submitting → Commanding → Preparing → Asking → Streaming ⇄ Waiting (retry)
+//! Submitting → Expanding → Commanding → Preparing → Asking → Streaming ⇄ Waiting (retry)
 //!                                                   ↓ calls                ↑ next step
 //!                                                Running → Instructing ────┘
 //! any of them → Stopping (tools get a moment) → Finishing (the log gets a moment) → gone
@@ -66,6 +66,8 @@ pub struct Turn {
 pub(super) enum Phase {
     /// Extensions look at the submitted line.
     Submitting(Box<Pending>),
+    /// The template that the line may name is read.
+    Expanding(Box<Pending>),
     /// A command of an extension runs.
     Commanding(Box<Pending>),
     Preparing(Job),
@@ -169,8 +171,14 @@ impl Turn {
         match event {
             SessionEvent::Prompt(..)
             | SessionEvent::Steer(..)
+            | SessionEvent::Amend(..)
+            | SessionEvent::Shell(..)
             | SessionEvent::Compact(..)
             | SessionEvent::Configure(..)
+            | SessionEvent::Rename(..)
+            | SessionEvent::Rewind(..)
+            | SessionEvent::Undo(..)
+            | SessionEvent::Undone(..)
             | SessionEvent::Query(..)
             | SessionEvent::Asked(..) => {}
             SessionEvent::Interrupt(from) => {
@@ -184,6 +192,7 @@ impl Turn {
                 }
             }
             SessionEvent::Hooked(job, verdict) => self.hooked(job, verdict, conversation, fx),
+            SessionEvent::Expanded(job, filled) => self.expanded(job, filled, conversation, fx),
             SessionEvent::Commanded(job, result) => self.commanded(job, result, conversation, fx),
             SessionEvent::Named(name) => self.rename(Some(name), conversation, fx),
             SessionEvent::Stream { job, events, slept } => {
@@ -239,6 +248,12 @@ impl Turn {
     /// Whether it only winds down: nothing that is said to it now is heard.
     pub fn is_stopping(&self) -> bool {
         self.stop.is_some() || matches!(self.phase, Phase::Finishing { .. })
+    }
+
+    /// Whether it does nothing but put a summary in the place of older messages.
+    pub fn is_compaction(&self) -> bool {
+        let compacts = self.compaction.is_some() || matches!(self.phase, Phase::Rewriting(_));
+        compacts && !self.announced
     }
 
     /// Tells the frontend, and takes the event into the result.
@@ -524,7 +539,11 @@ impl Turn {
                 ));
                 return self.advance_batch(conversation, fx);
             }
-            Phase::Submitting(_) | Phase::Commanding(_) if !self.announced => self.announce(fx),
+            Phase::Submitting(_) | Phase::Expanding(_) | Phase::Commanding(_)
+                if !self.announced =>
+            {
+                self.announce(fx);
+            }
             Phase::Rewriting(_) => self.drop_draft(conversation, fx),
             _ => {}
         }

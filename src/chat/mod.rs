@@ -12,5 +12,5 @@ mod usage;
 pub use deltas::Deltas;
 pub use image::Image;
 pub use message::{Message, ToolCall};
-pub use tool::{Keep, Outcome, Output, ToolResult, ToolSpec};
+pub use tool::{Display, Format, Keep, Outcome, Output, ToolResult, ToolSpec};
 pub use usage::{Pricing, Usage};

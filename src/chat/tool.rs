@@ -89,6 +89,27 @@ pub enum Keep {
     Tail,
 }
 
+/// How a text is painted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// As it stands.
+    #[default]
+    Text,
+    /// As Markdown.
+    Markdown,
+    /// A diff, painted as rows with line numbers; as it stands when it is none.
+    Diff,
+}
+
+/// A text for a person, who sees it instead of what the model reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Display {
+    /// It.
+    pub text: String,
+    /// How it is painted.
+    pub format: Format,
+}
+
 /// What a tool hands back, before it is fitted to the model's cap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult {
@@ -99,7 +120,7 @@ pub struct ToolResult {
     /// The suffix of the call's row, one line.
     pub summary: String,
     /// A richer text for the viewer, shown instead of `content`.
-    pub display: Option<String>,
+    pub display: Option<Display>,
     /// Which end survives when `content` is over the cap.
     pub keep: Keep,
     /// Bytes that were produced before `content` begins and are kept nowhere.

@@ -38,6 +38,7 @@ pub enum FlagId {
     MaxSeconds,
     MaxCost,
     NoNetwork,
+    To,
     Help,
     Version,
     Generate,
@@ -60,7 +61,7 @@ pub struct Command {
     pub id: CommandId,
     /// The word.
     pub name: &'static str,
-    /// What may follow it, as the usage line shows it; empty when nothing may. One word at most.
+    /// What may follow it, as the usage line shows it: as many words as it shows.
     pub operand: &'static str,
     /// One sentence for help and manual.
     pub help: &'static str,
@@ -73,6 +74,7 @@ pub enum CommandId {
     Auth,
     Docs,
     Doctor,
+    Ext,
     Help,
     Models,
     Providers,
@@ -138,6 +140,12 @@ pub const COMMANDS: &[Command] = &[
         help: "report on this installation; safe to paste, looks at local files only",
     },
     Command {
+        id: CommandId::Ext,
+        name: "ext",
+        operand: "check|trace <path>",
+        help: "for authors of extensions: check one, or run e with it and write down what they say to each other; what follows the path of trace is e's, as in e ext trace ./x.sh -p hello",
+    },
+    Command {
         id: CommandId::Docs,
         name: "docs",
         operand: "[topic]",
@@ -162,6 +170,9 @@ const OPTION: Flag = Flag {
     help: None,
 };
 
+/// Where a trace goes, which is read before the other options.
+pub const TO: &str = "to";
+
 /// Every option, in the order of the help text.
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -175,7 +186,12 @@ pub const FLAGS: &[Flag] = &[
         id: FlagId::Json,
         long: "json",
         short: Some('j'),
-        scope: Scope::Runs(&[CommandId::Doctor, CommandId::Providers, CommandId::Models]),
+        scope: Scope::Runs(&[
+            CommandId::Doctor,
+            CommandId::Ext,
+            CommandId::Providers,
+            CommandId::Models,
+        ]),
         help: Some("machine output: for -p one JSON line per event and a result line"),
         ..OPTION
     },
@@ -281,6 +297,16 @@ pub const FLAGS: &[Flag] = &[
         long: "no-network",
         scope: Scope::Commands(&[CommandId::Doctor]),
         help: Some("accepted and without effect: e doctor never uses the network"),
+        ..OPTION
+    },
+    Flag {
+        id: FlagId::To,
+        long: TO,
+        value: Some("file"),
+        scope: Scope::Commands(&[CommandId::Ext]),
+        help: Some(
+            "where e ext trace writes (default: standard error); stands before e's own arguments",
+        ),
         ..OPTION
     },
     Flag {

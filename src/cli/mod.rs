@@ -9,6 +9,7 @@ mod commands;
 mod near;
 mod output;
 mod startup;
+mod trace;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,7 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
         argv,
         env,
         extensions,
+        again,
     } = match startup::start(argv, env) {
         Ok(started) => started,
         Err(failure) => return report(failure),
@@ -63,7 +65,9 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             let home = home();
             let ran = working_directory().and_then(|cwd| {
                 let process = process(home, env, &cwd, trust, &extensions);
-                tui::run(options, process, cwd, extensions)
+                let env = process.env.clone();
+                let relaunch = tui::Relaunch::new(move || again.launch(&env));
+                tui::run(options, process, cwd, extensions, relaunch)
             });
             ran.unwrap_or_else(|error| fail(&error, false))
         }
@@ -92,6 +96,10 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             warnings.iter().for_each(output::warn);
             output::print(&commands::models(&catalog(&home, &env), &settings, json))
         }
+        Invocation::ExtCheck { path, json } => match commands::check(&path, &home(), &env, json) {
+            Ok((report, clean)) => output::print(&report).max(u8::from(!clean)),
+            Err(error) => fail(&error, json),
+        },
         Invocation::Doctor { json } => output::print(&commands::doctor(&home(), &env, json)),
     }
 }

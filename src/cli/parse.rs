@@ -8,8 +8,9 @@ use std::str::FromStr;
 use lexopt::Arg;
 
 use super::doc;
-use super::flags::{COMMANDS, Command, CommandId, FLAGS, Flag, FlagId};
+use super::flags::{COMMANDS, Command, CommandId, FLAGS, Flag, FlagId, TO};
 use super::near::near;
+use super::trace;
 use crate::error::{Error, Result};
 use crate::print::PrintOptions;
 use crate::rpc::RpcOptions;
@@ -69,6 +70,13 @@ pub enum Invocation {
     },
     /// List models.
     Models {
+        /// As JSON.
+        json: bool,
+    },
+    /// Check an extension.
+    ExtCheck {
+        /// Where it is.
+        path: PathBuf,
         /// As JSON.
         json: bool,
     },
@@ -204,6 +212,7 @@ impl Raw {
             | FlagId::Resume
             | FlagId::NoExtensions
             | FlagId::NoNetwork
+            | FlagId::To
             | FlagId::Help
             | FlagId::Version => {}
         }
@@ -233,6 +242,21 @@ impl Raw {
             near_miss(word)?;
         }
         self.words.extend(prompt.into_iter().flatten().cloned());
+        let picked: Vec<&Flag> = [FlagId::Continue, FlagId::Resume]
+            .into_iter()
+            .filter_map(|id| self.given.iter().copied().find(|flag| flag.id == id))
+            .collect();
+        match picked[..] {
+            [flag, ..] if print => {
+                let error = Error::usage(format!("`--{}` needs the terminal app", flag.long));
+                return Err(error.remedy("leave `-p` out, or resume with `e rpc`"));
+            }
+            [_, _] => {
+                let error = Error::usage("`--continue` and `--resume` exclude each other");
+                return Err(error.remedy("give one of them"));
+            }
+            _ => {}
+        }
         let trust = self.has(FlagId::Trust);
         let words = std::mem::take(&mut self.words).into_iter();
         let prompt: Vec<String> = words
@@ -244,6 +268,9 @@ impl Raw {
             })
             .collect::<Result<_>>()?;
         if !print {
+            if let Some(flag) = self.given.iter().find(|flag| flag.id == FlagId::Json) {
+                return Err(misplaced(flag, None));
+            }
             let (newest, picker) = (self.has(FlagId::Continue), self.has(FlagId::Resume));
             return Ok(Invocation::Tui {
                 options: TuiOptions {
@@ -271,7 +298,7 @@ impl Raw {
 
     fn command(self, command: &'static Command) -> Result<Invocation> {
         let operands = &self.words[1..];
-        let most = usize::from(!command.operand.is_empty());
+        let most = command.operand.split_whitespace().count();
         if let Some(extra) = operands.get(most) {
             let message = format!(
                 "`e {}` does not take `{}`",
@@ -295,6 +322,7 @@ impl Raw {
                 topic: operand.map(|topic| topic.to_string_lossy().into_owned()),
             },
             CommandId::Doctor => Invocation::Doctor { json },
+            CommandId::Ext => ext(operands, json, self.has(FlagId::To))?,
             CommandId::Help => Invocation::Help,
             CommandId::Models => Invocation::Models { json },
             CommandId::Providers => Invocation::Providers { json },
@@ -313,6 +341,25 @@ impl Raw {
                 trusted: command.id == CommandId::Trust,
             },
         })
+    }
+}
+
+/// `e ext check`. (`e ext trace` at the start of a command line is taken off before.)
+fn ext(operands: &[OsString], json: bool, to: bool) -> Result<Invocation> {
+    let part = operands.first().and_then(|part| part.to_str());
+    match (part, operands.get(1)) {
+        (Some("check"), _) if to => Err(Error::usage(format!(
+            "`--{TO}` means nothing to `e ext check`"
+        ))),
+        (Some("check"), Some(path)) => Ok(Invocation::ExtCheck {
+            path: path.into(),
+            json,
+        }),
+        (Some("check"), None) => Err(Error::usage("`e ext check` needs the path of an extension")
+            .remedy("usage: e ext check <path> [--json]")),
+        (Some("trace"), _) => Err(trace::usage("`e ext trace` comes before all options")),
+        _ => Err(Error::usage("`e ext` checks or traces one extension")
+            .remedy("usage: e ext check <path>, or e ext trace <path> [arguments of e…]")),
     }
 }
 

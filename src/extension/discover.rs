@@ -26,28 +26,74 @@ pub struct Found {
     pub file_name: String,
 }
 
+/// An entry that is not started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ignored {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why, as the end of a sentence about it.
+    pub why: &'static str,
+}
+
 /// The extensions of some directories in declaration order, and a warning for what could not be
 /// looked at. A directory that is not there has none.
 pub fn find(dirs: &[PathBuf]) -> (Vec<Found>, Vec<String>) {
-    let mut found = Vec::new();
+    let (all, warnings) = look(dirs);
+    (all.into_iter().filter_map(Result::ok).collect(), warnings)
+}
+
+/// The same, with what is not started in its place.
+pub fn look(dirs: &[PathBuf]) -> (Vec<Result<Found, Ignored>>, Vec<String>) {
     let mut warnings = Vec::new();
+    let mut all = Vec::new();
     for dir in dirs {
         for (path, metadata) in entries(dir, &mut warnings) {
-            let start = match metadata.is_dir() {
-                true => entry_point(&path, &mut warnings),
-                false => is_executable(&metadata).then(|| path.clone()),
-            };
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let file_name = one_line(&name, None);
-            found.extend(start.map(|path| Found { path, file_name }));
+            all.push(start_of(path, &metadata, &mut warnings));
         }
     }
-    (found, warnings)
+    (all, warnings)
+}
+
+/// What is started for one path, whatever directory holds it.
+///
+/// # Errors
+///
+/// Why nothing is started for it.
+pub fn one(path: &Path) -> Result<Found, String> {
+    let named = |why: &str| format!("`{}` {why}", one_line(&path.to_string_lossy(), None));
+    let failed = |error| named(&format!("cannot be looked at: {}", io_text(&error)));
+    let metadata = fs::metadata(path).map_err(failed)?;
+    let path = path.canonicalize().map_err(failed)?;
+    let mut warnings = Vec::new();
+    let start = start_of(path, &metadata, &mut warnings);
+    match warnings.pop() {
+        Some(warning) => Err(warning),
+        None => start.map_err(|ignored| named(ignored.why)),
+    }
+}
+
+fn start_of(
+    path: PathBuf,
+    metadata: &Metadata,
+    warnings: &mut Vec<String>,
+) -> Result<Found, Ignored> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let file_name = one_line(&name, None);
+    let start = match metadata {
+        metadata if metadata.is_dir() => entry_point(&path, warnings),
+        metadata if is_executable(metadata) => Ok(path.clone()),
+        metadata if metadata.is_file() => Err("is not executable"),
+        _ => Err("is no regular file"),
+    };
+    match start {
+        Ok(path) => Ok(Found { path, file_name }),
+        Err(why) => Err(Ignored { path, why }),
+    }
 }
 
 /// What is started for a folder: its `index`, else what is named like the folder, else its only
 /// executable.
-fn entry_point(dir: &Path, warnings: &mut Vec<String>) -> Option<PathBuf> {
+fn entry_point(dir: &Path, warnings: &mut Vec<String>) -> Result<PathBuf, &'static str> {
     let files: Vec<PathBuf> = entries(dir, warnings)
         .into_iter()
         .filter(|(_, metadata)| is_executable(metadata))
@@ -57,9 +103,10 @@ fn entry_point(dir: &Path, warnings: &mut Vec<String>) -> Option<PathBuf> {
     let same = |path: &&PathBuf| [path.file_stem(), path.file_name()].contains(&dir.file_name());
     let named = files.iter().find(index).or_else(|| files.iter().find(same));
     match (named, files.as_slice()) {
-        (Some(path), _) => Some(path.clone()),
-        (None, [only]) => Some(only.clone()),
-        (None, _) => None,
+        (Some(path), _) => Ok(path.clone()),
+        (None, [only]) => Ok(only.clone()),
+        (None, []) => Err("holds no executable file"),
+        (None, _) => Err("holds several executables, none of them `index` or named like it"),
     }
 }
 
@@ -199,7 +246,9 @@ mod tests {
                 .args(["-m", "700"])
                 .arg(tree.at(fifo))
                 .status();
-            assert!(made.unwrap().success());
+            // Somebody else may have taken its status; the file counts.
+            drop(made);
+            assert!(tree.at(fifo).exists());
         }
         let _socket = UnixListener::bind(tree.at("socket")).unwrap();
         for (target, name) in [

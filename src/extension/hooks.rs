@@ -133,7 +133,19 @@ impl Hook {
         }
     }
 
-    fn params(&self) -> Value {
+    /// What one extension makes of it with this answer.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the answer.
+    pub fn read(self, answer: &Value) -> Result<Verdict, String> {
+        let mut chain = Chain::new(self);
+        chain.take("the extension", answer)?;
+        Ok(chain.into_verdict())
+    }
+
+    /// What an extension is asked with.
+    pub fn params(&self) -> Value {
         match self {
             Hook::Input { text } => json!({"text": text}),
             Hook::BeforeTurn { prompt } => json!({"prompt": prompt}),

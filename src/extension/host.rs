@@ -1,7 +1,7 @@
 //! All extensions of a process, as one value that the loop owns.
 //!
 //! Nothing here waits. The loop hands in what the threads of the extensions read and what time it
-//! is; what comes of it is taken out with [`Host::next`]. Lines to the extensions go into their
+//! is; what comes of it is taken out with [`Host::next_event`]. Lines to the extensions go into their
 //! queues. Only what `launch` and `ending` hold blocks, before there is a loop and after it, with a
 //! deadline each time.
 
@@ -92,11 +92,11 @@ impl Host {
         &self.registry
     }
 
-    /// The extensions that have this hook, in declaration order.
+    /// The extensions that declared this hook, in declaration order. Also one that has exited
+    /// since: what it was to guard must not pass unasked.
     pub fn with_hook(&self, kind: HookKind) -> Vec<ExtensionId> {
         let children = self.children.iter().enumerate();
-        let has =
-            children.filter(|(_, child)| child.state == State::Running && child.has_hook(kind));
+        let has = children.filter(|(_, child)| child.has_hook(kind));
         has.map(|(index, _)| ExtensionId(index)).collect()
     }
 
@@ -122,7 +122,7 @@ impl Host {
     }
 
     /// What has come of everything so far, oldest first.
-    pub fn next(&mut self) -> Option<HostEvent> {
+    pub fn next_event(&mut self) -> Option<HostEvent> {
         self.out.pop_front()
     }
 

@@ -10,6 +10,7 @@ mod kinds;
 mod read;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
 use std::collections::BTreeSet;
 
@@ -19,6 +20,7 @@ use crate::text::{clip_chars, one_line};
 
 pub use kinds::{EventName, HookKind};
 pub use read::parse;
+pub use unknown::unknown;
 
 /// Longest name of a tool, a command or a flag that is parsed, in bytes.
 const MAX_NAME: usize = 64;

@@ -56,9 +56,20 @@ pub struct Ticket(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AskId(u64);
 
+#[cfg(test)]
+impl AskId {
+    /// One that no host gave out.
+    pub fn for_test(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 /// Sees every line between e and its extensions, on the threads that move them.
 #[derive(Clone)]
-pub struct Tap(pub Arc<dyn Fn(ExtensionId, Direction, &[u8]) + Send + Sync>);
+pub struct Tap(pub Arc<Sees>);
+
+/// What a [`Tap`] does with a line that is given without its end.
+pub type Sees = dyn Fn(ExtensionId, Direction, &[u8]) + Send + Sync;
 
 impl fmt::Debug for Tap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -187,10 +187,10 @@ impl Link {
         if let Some(bell) = &self.bell {
             let _ = bell.try_send(());
         }
-        match size {
-            0..=QUEUE_MARK => Posted::Fine,
-            0..=QUEUE_LIMIT => Posted::Over,
-            _ => Posted::Lost,
+        match () {
+            () if size > QUEUE_LIMIT => Posted::Lost,
+            () if size > QUEUE_MARK => Posted::Over,
+            () => Posted::Fine,
         }
     }
 

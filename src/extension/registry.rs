@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::manifest::{Command, EventName, Flag, HookKind, Manifest, Shortcut, Tool};
+use super::manifest::{Command, EventName, Flag, HookKind, Manifest, Render, Shortcut, Tool};
 
 /// An extension, by its place in declaration order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,6 +64,8 @@ pub struct Registry {
     pub shortcuts: Vec<Owned<Bound>>,
     /// The hooks that anybody has.
     pub hooks: BTreeSet<HookKind>,
+    /// The entries that anybody renders.
+    pub renders: Vec<Render>,
     /// The events that anybody wants to be told.
     pub events: BTreeSet<EventName>,
 }
@@ -85,6 +87,7 @@ impl Registry {
             }
             registry.add(extension, reserved, &mut notices);
             registry.hooks.extend(&extension.manifest.hooks);
+            registry.renders.extend(extension.manifest.renders.clone());
             registry.events.extend(&extension.manifest.events);
         }
         (registry, notices)
@@ -107,6 +110,21 @@ impl Registry {
         self.shortcuts
             .iter()
             .find(|bound| bound.item.chord == chord)
+    }
+
+    /// Whether anybody renders replies.
+    pub fn renders_replies(&self) -> bool {
+        self.renders.contains(&Render::Assistant)
+    }
+
+    /// Whether anybody renders the results of this tool.
+    pub fn renders_tool(&self, name: &str) -> bool {
+        let is_it = |render: &Render| match render {
+            Render::EveryTool => true,
+            Render::Tool(tool) => tool == name,
+            Render::Assistant => false,
+        };
+        self.renders.iter().any(is_it)
     }
 
     fn add(

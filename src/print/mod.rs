@@ -230,10 +230,13 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
         Answer::Refused(why) => failed_result(&why),
         // A prompt has no other answer.
         Answer::Done
+        | Answer::Shell(_)
         | Answer::Stopped(_)
         | Answer::Info(_)
         | Answer::Messages(_)
         | Answer::Forked(_)
+        | Answer::Undone(_)
+        | Answer::Extensions(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => TurnResult::default(),
     };

@@ -29,7 +29,7 @@ mod route;
 mod sse;
 
 pub use auth::{Credentials, Stored};
-pub use catalog::{Authentication, Catalog, ProviderInfo};
+pub use catalog::{Authentication, Catalog, ProviderInfo, SignIn};
 pub use context::Context;
 pub use lane::{Lane, stream};
 

@@ -1,6 +1,5 @@
 //! What the core says, as lines for the client.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,13 +10,13 @@ use serde_json::{Value, json};
 use super::jobs::{Done, Size};
 use super::server::{Open, Server};
 use super::wire::Id;
-use crate::agent::{Answer, Output, RequestId, SessionInfo, SessionKey, TurnEvent, TurnResult};
+use crate::agent::{
+    Answer, Output, RequestId, Running, SessionInfo, SessionKey, TurnEvent, TurnResult,
+};
 use crate::chat::Message;
 use crate::error::{Error, Result};
 use crate::session;
-use crate::sys::stage::Stage;
 use crate::text::json::write_value;
-use crate::tools::Running;
 use crate::wire::{Place, Tag, result_object, write_event};
 
 impl Server {
@@ -205,7 +204,7 @@ impl Server {
         let work = move || {
             let title = name.unwrap_or_else(|| session::title(&messages));
             let page = session::export_html(&title, &messages);
-            write_page(&path, page.as_bytes())?;
+            session::write_page(&path, page.as_bytes())?;
             Ok(json!({"path": path.to_string_lossy(), "title": title}))
         };
         let done = move |answer: Result<Value>| Done::Answer(id, answer);
@@ -248,32 +247,14 @@ fn refusal(answer: Answer) -> Error {
         Answer::Refused(why) => Error::failed(why),
         Answer::Turn(_)
         | Answer::Done
+        | Answer::Shell(_)
         | Answer::Stopped(_)
         | Answer::Info(_)
         | Answer::Messages(_)
         | Answer::Forked(_)
+        | Answer::Undone(_)
+        | Answer::Extensions(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => Error::failed("the answer is of another kind; this is a bug in e"),
     }
-}
-
-/// Writes a page so that a reader sees the old one or the new one. What is no regular file is
-/// left alone.
-fn write_page(path: &Path, page: &[u8]) -> Result<()> {
-    let context = |error: std::io::Error| {
-        Error::from(error).context(format!("cannot write `{}`", path.display()))
-    };
-    // A link stays; what it names is written.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    if target.metadata().is_ok_and(|found| !found.is_file()) {
-        let message = format!(
-            "cannot write `{}`: it is not a regular file",
-            path.display()
-        );
-        return Err(Error::failed(message));
-    }
-    let directory = target.parent().unwrap_or(Path::new("/"));
-    let stage = Stage::create(directory, 0o644).map_err(context)?;
-    stage.file().write_all(page).map_err(context)?;
-    stage.replace(&target).map_err(context)
 }

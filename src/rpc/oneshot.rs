@@ -78,7 +78,11 @@ impl Server {
     /// Ends the session of a line that was answered. Only then may the next one begin.
     pub fn end_one_shot(&mut self, session: SessionKey) {
         let request = self.open(Open::OneShotEnd);
-        self.send(Input::Close { session, request });
+        self.send(Input::Close {
+            session,
+            request,
+            next: None,
+        });
     }
 
     /// Makes room for the next line.

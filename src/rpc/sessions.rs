@@ -87,7 +87,7 @@ pub fn create(setting: &Setting, wanted: Create) -> Result<Created> {
             .process
             .resume(&setting.cwd.join(path), spec.saves())?;
         past = resumed;
-        spec.id = id;
+        spec = spec.resumed(id, &past);
         spec.warnings.extend(warnings);
     }
     if let Some(name) = wanted.name {
@@ -312,6 +312,7 @@ impl Server {
                     session: key,
                     request,
                     focus,
+                    during_turn: false,
                 });
                 self.stop_if_ending(key);
             }
@@ -344,6 +345,7 @@ impl Server {
                     request,
                     fork,
                     handle,
+                    replaces: false,
                 });
             }
             SessionCall::Close => {
@@ -354,6 +356,7 @@ impl Server {
                 self.send(Input::Close {
                     session: key,
                     request,
+                    next: None,
                 });
                 for (id, _) in waiting {
                     self.refuse(id, &unknown(&handle));

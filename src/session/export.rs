@@ -5,11 +5,15 @@
 //! so that looking at a page tells nobody.
 
 use std::fmt::Write;
+use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 use crate::chat::{Message, Outcome, ToolCall};
+use crate::error::{Error, Result};
+use crate::sys::Stage;
 
 /// The page of a conversation: what people and the model said, and each call with its result,
 /// folded. Internal messages, reasoning and system texts are left out.
@@ -57,6 +61,27 @@ pub fn export_html(title: &str, messages: &[Arc<Message>]) -> String {
     }
     page.push_str("</body>\n</html>\n");
     page
+}
+
+/// Writes a page so that a reader sees the old one or the new one. What is no regular file is
+/// left alone.
+pub fn write_page(path: &Path, page: &[u8]) -> Result<()> {
+    let context = |error: std::io::Error| {
+        Error::from(error).context(format!("cannot write `{}`", path.display()))
+    };
+    // A link stays; what it names is written.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if target.metadata().is_ok_and(|found| !found.is_file()) {
+        let message = format!(
+            "cannot write `{}`: it is not a regular file",
+            path.display()
+        );
+        return Err(Error::failed(message));
+    }
+    let directory = target.parent().unwrap_or(Path::new("/"));
+    let stage = Stage::create(directory, 0o644).map_err(context)?;
+    stage.file().write_all(page).map_err(context)?;
+    stage.replace(&target).map_err(context)
 }
 
 fn is_result(message: &Message) -> bool {

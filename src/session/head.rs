@@ -25,9 +25,9 @@ pub struct Head<'a> {
     /// The node it follows. The outer `None` is a missing field.
     #[serde(default, deserialize_with = "present")]
     pub parent: Option<Option<Cow<'a, str>>>,
-    /// What follows the timestamp, in a line in e's own order.
+    /// The timestamp and what follows it, in a line in e's own order.
     #[serde(skip)]
-    rest: Option<&'a [u8]>,
+    pub own: Option<(u64, &'a [u8])>,
 }
 
 /// The type of a record.
@@ -85,20 +85,23 @@ impl<'a> Head<'a> {
         };
         let rest = rest.strip_prefix(br#","timestamp":"#)?;
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        // JSON has no leading zeros.
+        let plain_number = !rest.starts_with(b"0") || digits == 1;
+        let timestamp = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
         let rest = rest[digits..].strip_prefix(b",")?;
         // A piece of a record that another was written behind looks whole at both ends.
-        let whole = digits > 0 && line.ends_with(b"}") && RECORD.find(rest).is_none();
+        let whole = plain_number && line.ends_with(b"}") && RECORD.find(rest).is_none();
         whole.then_some(Self {
             kind,
             id: Some(id.into()),
             parent: Some(parent.map(Cow::from)),
-            rest: Some(rest),
+            own: Some((timestamp, rest)),
         })
     }
 
     /// Who wrote the message of this head's line.
     pub fn author(&self, line: &[u8]) -> Result<Author, String> {
-        if let Some(author) = self.rest.and_then(own_author) {
+        if let Some(author) = self.own.and_then(|(_, rest)| own_author(rest)) {
             return Ok(author);
         }
         let body: Body<IgnoredAny> = slow(line)?;
@@ -108,7 +111,7 @@ impl<'a> Head<'a> {
 
     /// The billed reply that came with the record of this head's line.
     pub fn response(&self, line: &[u8]) -> Result<Option<Envelope>, String> {
-        if let (Kind::Message, Some(rest)) = (self.kind, self.rest) {
+        if let (Kind::Message, Some((_, rest))) = (self.kind, self.own) {
             if rest.starts_with(MESSAGE) {
                 return Ok(None);
             }
@@ -122,8 +125,10 @@ impl<'a> Head<'a> {
     }
 }
 
-const MESSAGE: &[u8] = br#""message":{"#;
-const RESPONSE: &[u8] = br#""response":"#;
+/// What is before the fields of a message.
+pub const MESSAGE: &[u8] = br#""message":{"#;
+/// What is before the billed reply.
+pub const RESPONSE: &[u8] = br#""response":"#;
 
 /// How a record begins. A string cannot hold it: its quotes would be escaped there.
 static RECORD: LazyLock<Finder> = LazyLock::new(|| Finder::new(br#"{"type":"#));
@@ -159,7 +164,7 @@ fn slow<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, String> {
 }
 
 /// A string without escapes, up to and over the quote that ends it.
-fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
+pub fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
     let end = memchr(b'"', text)?;
     let string = std::str::from_utf8(&text[..end]).ok()?;
     let escaped = |byte| byte == b'\\' || byte < b' ';
@@ -167,7 +172,7 @@ fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 /// Reads one JSON value, and returns what follows it too.
-fn first_value<T: DeserializeOwned>(text: &[u8]) -> Option<(T, &[u8])> {
+pub fn first_value<T: DeserializeOwned>(text: &[u8]) -> Option<(T, &[u8])> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter();
     let value = values.next()?.ok()?;
     Some((value, &text[values.byte_offset()..]))

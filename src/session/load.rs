@@ -53,14 +53,38 @@ pub fn load(path: &Path) -> Result<Loaded> {
     Ok(read(&file, path).map_err(named)?.0)
 }
 
+/// Reads the history that ends at a node, and changes nothing. No node is before the first message.
+pub fn load_at(path: &Path, node: Option<&str>) -> Result<Vec<Entry>> {
+    let Some(node) = node else {
+        return Ok(Vec::new());
+    };
+    let named = |error: Error| error.context(format!("cannot go back in `{}`", path.display()));
+    let opened = open_regular(path, OpenOptions::new().read(true));
+    let (file, _) = opened.map_err(|error| named(error.into()))?;
+    let living = Living::read(&file, path, Some(node)).map_err(named)?;
+    Ok(entries(living.records))
+}
+
 /// Reads an open log.
 pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
-    let living = Living::read(file, path)?;
+    let mut living = Living::read(file, path, None)?;
     let head = living.records.last().and_then(Record::id);
     let head = head.map(str::to_owned);
-    let mut messages = Vec::with_capacity(living.records.len());
+    let loaded = Loaded {
+        header: living.header,
+        messages: entries(std::mem::take(&mut living.records)),
+        head,
+        name: living.name,
+        warnings: living.warnings,
+    };
+    Ok((loaded, living.tail))
+}
+
+/// What the model sees of these records.
+fn entries(records: Vec<Record>) -> Vec<Entry> {
+    let mut messages = Vec::with_capacity(records.len());
     let mut summarised = None;
-    for record in living.records {
+    for record in records {
         match record {
             Record::Message { id, message, .. } => messages.push(Entry {
                 id: Some(id),
@@ -73,23 +97,16 @@ pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
     if let Some(message) = summarised.map(Arc::new) {
         messages.insert(0, Entry { id: None, message });
     }
-    let loaded = Loaded {
-        header: living.header,
-        messages: repair(messages),
-        head,
-        name: living.name,
-        warnings: living.warnings,
-    };
-    Ok((loaded, living.tail))
+    repair(messages)
 }
 
-/// The records that a copy of the living branch needs, in order: from the first one that history
-/// keeps, the summary among them, the display name last.
-pub(super) fn branch(path: &Path) -> Result<Vec<Record>> {
+/// The records that a copy of the branch that ends at `head` needs, in order: from the first one that
+/// history keeps, the summary among them, the display name last. Without a head it is the newest.
+pub(super) fn branch(path: &Path, head: Option<&str>) -> Result<Vec<Record>> {
     let named = |error: Error| error.context(format!("cannot copy `{}`", path.display()));
     let opened = open_regular(path, OpenOptions::new().read(true));
     let (file, _) = opened.map_err(|error| named(error.into()))?;
-    let living = Living::read(&file, path).map_err(named)?;
+    let living = Living::read(&file, path, head).map_err(named)?;
     let mut records = living.records;
     if records.is_empty() {
         return Err(named(Error::failed("it holds no conversation")));
@@ -105,7 +122,7 @@ pub(super) fn branch(path: &Path) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// The newest branch whose records can all be read.
+/// A branch whose records can all be read.
 struct Living {
     header: Header,
     /// What history is made of, as [`history`] returns it.
@@ -116,25 +133,21 @@ struct Living {
 }
 
 impl Living {
-    fn read(file: &File, path: &Path) -> Result<Self> {
-        let mut scan = Scan::run(file, MAX_LINE)?;
-        let Some(mut header) = scan.header.take() else {
-            let why = scan.damage.first().unwrap_or("it has no header");
-            return Err(Error::failed(format!("this is no session log: {why}")));
-        };
-        check_version(&header)?;
+    /// Reads the branch that ends at `head`, or the newest.
+    fn read(file: &File, path: &Path, head: Option<&str>) -> Result<Self> {
+        let (mut header, mut scan) = scan(file)?;
         if header.id.is_empty() {
             let stem = path.file_stem().unwrap_or_default();
             header.id = stem.to_string_lossy().into_owned();
         }
-        if let Some(reason) = scan.fatal {
-            return Err(Error::failed(reason));
-        }
-        scan.tree.connect().map_err(|line| {
-            Error::failed(format!("the record on line {line} is its own ancestor"))
-        })?;
         let records = loop {
-            let Some(newest) = scan.tree.newest() else {
+            let end = match head {
+                None => scan.tree.newest(),
+                Some(id) => Some(scan.tree.whole(id).ok_or_else(|| {
+                    Error::failed("the message cannot be read, or one before it cannot")
+                })?),
+            };
+            let Some(newest) = end else {
                 break Vec::new();
             };
             match history(file, &scan.tree, newest) {
@@ -169,6 +182,23 @@ impl Living {
             tail: scan.tail,
         })
     }
+}
+
+/// Looks through a log whose nodes hang together.
+pub(super) fn scan(file: &File) -> Result<(Header, Scan)> {
+    let mut scan = Scan::run(file, MAX_LINE)?;
+    let Some(header) = scan.header.take() else {
+        let why = scan.damage.first().unwrap_or("it has no header");
+        return Err(Error::failed(format!("this is no session log: {why}")));
+    };
+    check_version(&header)?;
+    if let Some(reason) = scan.fatal.take() {
+        return Err(Error::failed(reason));
+    }
+    scan.tree
+        .connect()
+        .map_err(|line| Error::failed(format!("the record on line {line} is its own ancestor")))?;
+    Ok((header, scan))
 }
 
 /// What the history that ends at a node is made of, in the order of the path: the last summary and
@@ -230,7 +260,7 @@ fn record(line: &[u8]) -> Result<Record, String> {
 
 /// Reads lines by their places, those that lie together at once.
 #[derive(Default)]
-struct Reader {
+pub(super) struct Reader {
     buffer: Vec<u8>,
     /// Where in the file the buffer's first `len` bytes are from.
     offset: u64,
@@ -239,7 +269,7 @@ struct Reader {
 
 impl Reader {
     /// The line at a place. `after` is what will be asked for next.
-    fn line(
+    pub(super) fn line(
         &mut self,
         file: &File,
         place: Place,

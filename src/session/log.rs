@@ -32,6 +32,15 @@ pub struct LogSpec {
     pub model: String,
 }
 
+impl LogSpec {
+    /// Where the log will be; none without a home.
+    pub fn path(&self) -> Option<PathBuf> {
+        let sessions = self.home.file("sessions")?;
+        let name = format!("{}_{}.jsonl", self.created, self.id);
+        Some(sessions.join(path_key(&self.workspace)).join(name))
+    }
+}
+
 /// A session log that this process writes. Its lock lasts as long as this value.
 #[derive(Debug)]
 pub struct Log {
@@ -81,9 +90,10 @@ impl Log {
         }
     }
 
-    /// Creates a log with a copy of the living branch of another. A failure leaves no file behind.
-    pub fn fork(original: &Path, spec: &LogSpec) -> Result<Self> {
-        let records = load::branch(original)?;
+    /// Creates a log with a copy of the branch of another that ends at `head`, or at its newest node.
+    /// A failure leaves no file behind.
+    pub fn fork(original: &Path, head: Option<&str>, spec: &LogSpec) -> Result<Self> {
+        let records = load::branch(original, head)?;
         let mut log = Self::create(spec)?;
         for record in &records {
             if let Err(error) = log.append(record) {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::own;
 use super::wire::{Line, MessageLine};
 use crate::chat::{Message, Usage};
 
@@ -131,6 +132,14 @@ impl Record {
 
     /// Reads a line. `None` is a record of a type that this build does not know.
     pub fn from_line(line: &[u8]) -> Result<Option<Self>, String> {
+        match own::message(line) {
+            Some(record) => Ok(Some(record)),
+            None => Self::parse(line),
+        }
+    }
+
+    /// Reads a line in any shape.
+    pub(super) fn parse(line: &[u8]) -> Result<Option<Self>, String> {
         Ok(
             match serde_json::from_slice(line).map_err(|error| error.to_string())? {
                 Line::Session {

@@ -11,7 +11,7 @@ use super::tree::{Place, Tree};
 use crate::error::{Error, Result};
 
 /// How much of a file one thread looks through before it takes more.
-const PIECE: usize = 4 << 20;
+const PIECE: usize = 8 << 20;
 
 /// How many damaged lines a warning spells out.
 const DAMAGE_SHOWN: usize = 5;

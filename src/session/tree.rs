@@ -79,6 +79,11 @@ impl Tree {
         self.nodes.iter().rposition(|node| !node.broken)
     }
 
+    /// The node with an id, if its ancestors are all there.
+    pub fn whole(&self, id: &str) -> Option<usize> {
+        self.find(id).filter(|index| !self.is_broken(*index))
+    }
+
     /// How many nodes cannot be reached.
     pub fn unreachable(&self) -> usize {
         self.nodes.iter().filter(|node| node.broken).count()
@@ -95,6 +100,30 @@ impl Tree {
     /// The node with an id.
     pub fn find(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).copied()
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The ids of all nodes, in file order.
+    pub fn ids(&self) -> Vec<&str> {
+        let mut ids = vec![""; self.nodes.len()];
+        for (id, index) in &self.by_id {
+            ids[*index] = id;
+        }
+        ids
+    }
+
+    /// The node that a node follows.
+    pub fn parent(&self, index: usize) -> Option<usize> {
+        self.nodes[index].parent
+    }
+
+    /// Whether a node or one before it cannot be read.
+    pub fn is_broken(&self, index: usize) -> bool {
+        self.nodes[index].broken
     }
 
     /// Where a node's line is.

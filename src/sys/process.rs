@@ -5,6 +5,7 @@
 //! what is left of its group is ended too: SIGTERM, a grace, SIGKILL. What left the group lives
 //! until [`end_owned`] or [`end_all`], or until this process is gone (see [`guard`]).
 
+mod foreground;
 mod guard;
 mod launch;
 mod strays;
@@ -24,6 +25,7 @@ use crossbeam_channel::Receiver;
 use crate::error::Result;
 use crate::sys::Env;
 
+pub use foreground::{Foreground, Program, run_foreground};
 pub use table::GRACE;
 
 /// Who a process belongs to, such as a session: the mark by which its strays are found.

@@ -50,6 +50,12 @@ pub(super) fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&line)
 }
 
+/// Where the memory with this process's arguments begins and ends, as the system shows them.
+pub(super) fn argument_memory() -> Option<(usize, usize)> {
+    let line = fs::read("/proc/self/stat").ok()?;
+    parse_argument_memory(&line)
+}
+
 /// Whether one of the variables with which a process was started is `name` and its value
 /// contains `value`.
 pub(super) fn environment_has(pid: u32, name: &str, value: &str) -> bool {
@@ -74,6 +80,16 @@ pub(super) fn is_open_for_writing(pid: u32, fd: &OsStr) -> bool {
     flags.is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
 }
 
+fn parse_argument_memory(line: &[u8]) -> Option<(usize, usize)> {
+    // The fields are counted from behind the name, which may hold anything.
+    let name_end = line.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&line[name_end + 1..]).ok()?;
+    let mut fields = rest.split_ascii_whitespace().skip(45);
+    let start = fields.next()?.parse().ok()?;
+    let end = fields.next()?.parse().ok()?;
+    (0 < start && start < end).then_some((start, end))
+}
+
 fn parse_stat(line: &[u8]) -> Option<Stat> {
     // The name stands in parentheses and may hold any byte, so fields count from the last one.
     let end = line.iter().rposition(|byte| *byte == b')')?;
@@ -92,6 +108,17 @@ fn parse_stat(line: &[u8]) -> Option<Stat> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_place_of_the_arguments_is_in_the_stat_line() {
+        let (start, end) = argument_memory().expect("a process knows its own");
+        assert!(start < end);
+        let line = |start, end| format!("12 (a) b) S {} {start} {end} 0", "1 ".repeat(44));
+        assert_eq!(parse_argument_memory(line(5, 9).as_bytes()), Some((5, 9)));
+        for bad in [line(0, 0), line(9, 5), "12 (a) S 1 2".into(), String::new()] {
+            assert_eq!(parse_argument_memory(bad.as_bytes()), None, "{bad}");
+        }
+    }
 
     #[test]
     fn stat_lines_are_parsed() {

@@ -31,6 +31,8 @@ pub enum JobSignal {
     Stop,
     /// e goes on after it was stopped.
     Continued,
+    /// SIGQUIT: an end at once, but not without giving the terminal back.
+    Quit,
 }
 
 impl Tty {
@@ -77,6 +79,12 @@ impl Tty {
         raw.c_cc[libc::VMIN] = 1;
         raw.c_cc[libc::VTIME] = 0;
         self.set(&raw)
+    }
+
+    /// Whether keys come one by one, without an echo. A terminal that does not tell counts as raw.
+    pub fn is_raw(&self) -> bool {
+        let cooked = libc::ICANON | libc::ECHO | libc::ISIG;
+        modes(self.file.as_fd()).map_or(true, |modes| modes.c_lflag & cooked == 0)
     }
 
     /// The modes it was opened with, whatever changed them since.
@@ -162,13 +170,14 @@ pub fn suspend() -> io::Result<()> {
     result
 }
 
-/// Takes over SIGWINCH, SIGTSTP and SIGCONT for the rest of the process. While the receiver is
+/// Takes over SIGWINCH, SIGTSTP, SIGCONT and SIGQUIT for the rest of the process. While the receiver is
 /// behind, repetitions of one signal become one message.
 pub fn watch() -> io::Result<Receiver<JobSignal>> {
     let (sender, receiver) = bounded(1);
     let mut signals = vec![
         (libc::SIGWINCH, JobSignal::Resized),
         (libc::SIGCONT, JobSignal::Continued),
+        (libc::SIGQUIT, JobSignal::Quit),
     ];
     if !is_ignored(libc::SIGTSTP)? {
         signals.push((libc::SIGTSTP, JobSignal::Stop));

@@ -12,44 +12,129 @@ pub struct Match {
     pub positions: Vec<usize>,
 }
 
-/// Where `query` occurs in `text`. An empty query matches everything. White space in the query
-/// is left out.
-pub fn fuzzy(query: &str, text: &str) -> Option<Match> {
-    let wanted: Vec<char> = folded(query).collect();
-    let ascii = text.is_ascii();
-    if ascii && !may_match(&wanted, text.as_bytes()) {
-        return None;
+/// What a person types to find something.
+#[derive(Clone, Debug, Default)]
+pub struct Query(Vec<char>);
+
+/// Beginnings that are tried in one text: a bound on the work.
+const MAX_STARTS: usize = 16;
+
+impl Query {
+    /// White space in it is left out.
+    pub fn new(text: &str) -> Self {
+        let solid = text.chars().filter(|c| !c.is_whitespace());
+        Self(solid.map(fold).collect())
     }
-    let mut best: Option<Match> = None;
-    let first = match wanted.first() {
-        None => {
-            return Some(Match {
-                score: 0,
-                positions: Vec::new(),
-            });
-        }
-        Some(first) => *first,
-    };
-    for (start, c) in text.char_indices() {
-        if fold(c) != first {
-            continue;
-        }
-        let Some(positions) = from(&wanted, text, start) else {
-            break;
+
+    /// What the best match in `text` costs. A query without characters matches everything.
+    pub fn score(&self, text: &str) -> Option<u32> {
+        self.best(&Hay::new(text)).map(|(score, _)| score)
+    }
+
+    /// The best match with its positions.
+    pub fn find(&self, text: &str) -> Option<Match> {
+        let hay = Hay::new(text);
+        let (score, start) = self.best(&hay)?;
+        let mut positions = Vec::with_capacity(self.0.len());
+        self.walk(&hay, start, |at, _| positions.push(at));
+        Some(Match { score, positions })
+    }
+
+    fn best(&self, hay: &Hay<'_>) -> Option<(u32, usize)> {
+        let Some(first) = self.0.first() else {
+            return Some((0, 0));
         };
-        let score = score(text, &positions);
-        if best.as_ref().is_none_or(|best| score < best.score) {
-            best = Some(Match { score, positions });
+        let mut best: Option<(u32, usize)> = None;
+        let mut from = 0;
+        for _ in 0..MAX_STARTS {
+            let Some((start, end)) = hay.next(*first, from) else {
+                break;
+            };
+            // No match costs less than its beginning.
+            if best.is_some_and(|(least, _)| least as usize <= start.min(MAX_EARLY)) {
+                break;
+            }
+            // Where nothing is found from here on, nothing is found further on.
+            let Some(score) = self.score_from(hay, start) else {
+                break;
+            };
+            if best.is_none_or(|(least, _)| score < least) {
+                best = Some((score, start));
+            }
+            from = end;
         }
-        if best.is_some() && start > MAX_START {
-            break;
-        }
+        best
     }
-    best
+
+    /// What the match costs that begins at `start` and takes each next character where it can first.
+    fn score_from(&self, hay: &Hay<'_>, start: usize) -> Option<u32> {
+        let inside = |at| if hay.begins_word(at) { 0 } else { INSIDE };
+        let mut cost = start.min(MAX_EARLY) + inside(start);
+        let mut before = start;
+        let complete = self.walk(hay, start, |at, end| {
+            if at > before {
+                cost += (at - before) * GAP + inside(at);
+            }
+            before = end;
+        });
+        complete.then(|| u32::try_from(cost).unwrap_or(u32::MAX))
+    }
+
+    /// Calls `hit` with where each character was found, and tells whether all were.
+    fn walk(&self, hay: &Hay<'_>, start: usize, mut hit: impl FnMut(usize, usize)) -> bool {
+        let mut from = start;
+        self.0.iter().all(|wanted| {
+            let found = hay.next(*wanted, from);
+            found.is_some_and(|(at, end)| {
+                hit(at, end);
+                from = end;
+                true
+            })
+        })
+    }
 }
 
-/// Beginnings after this byte are not tried once there is a match: a bound on the work.
-const MAX_START: usize = 512;
+/// A text that is searched.
+struct Hay<'a> {
+    text: &'a str,
+    ascii: bool,
+}
+
+impl<'a> Hay<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            ascii: text.is_ascii(),
+        }
+    }
+
+    /// Where a folded character occurs at `from` or later: its start and its end.
+    fn next(&self, wanted: char, from: usize) -> Option<(usize, usize)> {
+        if self.ascii {
+            let lower = u8::try_from(wanted).ok()?;
+            let upper = lower.to_ascii_uppercase();
+            let at = from + memchr::memchr2(lower, upper, &self.text.as_bytes()[from..])?;
+            return Some((at, at + 1));
+        }
+        let mut chars = self.text[from..].char_indices();
+        let (at, c) = chars.find(|(_, c)| fold(*c) == wanted)?;
+        Some((from + at, from + at + c.len_utf8()))
+    }
+
+    fn begins_word(&self, at: usize) -> bool {
+        match self.ascii {
+            true => at == 0 || !self.text.as_bytes()[at - 1].is_ascii_alphanumeric(),
+            false => !self.text[..at].ends_with(char::is_alphanumeric),
+        }
+    }
+}
+
+/// Bytes from which on a beginning is late, whatever follows.
+const MAX_EARLY: usize = 64;
+/// What a byte between two hits costs.
+const GAP: usize = 4;
+/// What it costs to begin, or to go on, inside a word.
+const INSIDE: usize = 8;
 
 /// A list that is filtered while a query is typed: a longer query looks only at what the shorter
 /// one left.
@@ -57,7 +142,7 @@ const MAX_START: usize = 512;
 pub struct Filter {
     query: String,
     /// What is left, best first.
-    hits: Vec<(usize, u32)>,
+    hits: Vec<(u32, usize)>,
     filled: bool,
 }
 
@@ -70,16 +155,15 @@ impl Filter {
         if narrower && query.len() == self.query.len() {
             return;
         }
-        let rank = |index: usize| score(index).map(|score| (index, score));
+        let rank = |index: usize| score(index).map(|score| (score, index));
         self.hits = match narrower {
             true => {
                 let left = self.hits.iter();
-                left.filter_map(|(index, _)| rank(*index)).collect()
+                left.filter_map(|(_, index)| rank(*index)).collect()
             }
             false => (0..count).filter_map(rank).collect(),
         };
-        self.hits
-            .sort_unstable_by_key(|(index, score)| (*score, *index));
+        self.hits.sort_unstable();
         self.query = query.to_owned();
         self.filled = true;
     }
@@ -91,12 +175,8 @@ impl Filter {
 
     /// The indices of what matches, best first.
     pub fn hits(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
-        self.hits.iter().map(|(index, _)| *index)
+        self.hits.iter().map(|(_, index)| *index)
     }
-}
-
-fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
-    text.chars().filter(|c| !c.is_whitespace()).map(fold)
 }
 
 fn fold(c: char) -> char {
@@ -106,47 +186,12 @@ fn fold(c: char) -> char {
     }
 }
 
-/// Whether the characters occur in order: one pass, without keeping anything.
-fn may_match(wanted: &[char], text: &[u8]) -> bool {
-    let mut bytes = text
-        .iter()
-        .map(|byte| char::from(byte.to_ascii_lowercase()));
-    wanted.iter().all(|wanted| bytes.any(|c| c == *wanted))
-}
-
-/// The match that begins at `start` and takes each next character as early as it can.
-fn from(wanted: &[char], text: &str, start: usize) -> Option<Vec<usize>> {
-    let mut positions = Vec::with_capacity(wanted.len());
-    let mut chars = text[start..].char_indices();
-    for wanted in wanted {
-        let (at, _) = chars.find(|(_, c)| fold(*c) == *wanted)?;
-        positions.push(start + at);
-    }
-    Some(positions)
-}
-
-fn score(text: &str, positions: &[usize]) -> u32 {
-    let begins_word = |at: usize| {
-        let before = text[..at].chars().next_back();
-        before.is_none_or(|c| !c.is_alphanumeric())
-    };
-    let first = positions.first().copied().unwrap_or(0);
-    let last = positions.last().copied().unwrap_or(0);
-    let gaps = (last - first + 1).saturating_sub(positions.len());
-    let breaks = positions
-        .windows(2)
-        .filter(|pair| pair[1] > pair[0] + 1 && !begins_word(pair[1]))
-        .count();
-    let start = if begins_word(first) { 0 } else { 8 };
-    (gaps * 4 + breaks * 8 + first.min(64) + start).min(u32::MAX as usize) as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn cost(query: &str, text: &str) -> Option<u32> {
-        fuzzy(query, text).map(|found| found.score)
+        Query::new(query).score(text)
     }
 
     #[test]
@@ -172,11 +217,11 @@ mod tests {
 
     #[test]
     fn positions_tell_what_matched() {
-        let found = fuzzy("mrs", "src/mod.rs").expect("a match");
+        let found = Query::new("mrs").find("src/mod.rs").expect("a match");
         assert_eq!(found.positions, [4, 8, 9]);
-        let found = fuzzy("語x", "日本語 x").expect("a match");
+        let found = Query::new("語x").find("日本語 x").expect("a match");
         assert_eq!(found.positions, [6, 10]);
-        assert!(fuzzy("ba", "ab").is_none());
+        assert!(Query::new("ba").find("ab").is_none());
     }
 
     #[test]
@@ -196,7 +241,7 @@ mod tests {
     #[test]
     fn hostile_texts_are_bounded() {
         let text = "a".repeat(100_000);
-        assert!(fuzzy(&"a".repeat(60), &text).is_some());
-        assert!(fuzzy(&"a".repeat(200_000), &text).is_none());
+        assert!(cost(&"a".repeat(60), &text).is_some());
+        assert!(cost(&"a".repeat(200_000), &text).is_none());
     }
 }

@@ -14,7 +14,7 @@ use super::publish::Target;
 use super::undo::{self, Before};
 use super::write::count_lines;
 use super::{Call, Runtime};
-use crate::chat::ToolResult;
+use crate::chat::{Display, Format, ToolResult};
 use crate::text::diff_rows;
 
 /// What a call may say.
@@ -81,7 +81,10 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult>
 
     let (added, removed) = (count_lines(new.as_bytes()), count_lines(old.as_bytes()));
     Ok(ToolResult {
-        display: Some(display),
+        display: Some(Display {
+            text: display,
+            format: Format::Diff,
+        }),
         ..ToolResult::completed(format!("edited `{shown}`"), format!("+{added} -{removed}"))
     })
 }

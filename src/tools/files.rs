@@ -11,6 +11,7 @@ use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, after, bounded, select};
+use serde::{Deserialize, Serialize};
 
 use crate::chat::{Outcome, ToolResult};
 use crate::error::io_text;
@@ -62,7 +63,7 @@ pub fn resolved(path: &Path) -> PathBuf {
 }
 
 /// What tells one state of a file from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     modified: (i64, i64),
     size: u64,

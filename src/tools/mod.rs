@@ -28,10 +28,11 @@ use crate::chat::{Output, ToolResult, ToolSpec};
 use crate::sys::CancelToken;
 use crate::text::{clip_chars, one_line, sanitize};
 
-pub use bash::Running;
+pub use bash::{Running, run_shell};
 pub use files::{Identity, identity};
 pub use results::KeptResults;
 pub use runtime::Runtime;
+pub use walk::Walk;
 
 /// Most bytes of one result that a model reads.
 pub const RESULT_CAP: usize = 32 * 1024;

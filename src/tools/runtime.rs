@@ -40,6 +40,11 @@ impl Runtime {
         }
     }
 
+    /// Keeps what can be taken back in this directory, too, and takes up what is there already.
+    pub fn keep_undo_in(&self, directory: PathBuf) {
+        lock(&self.undo).keep_in(directory);
+    }
+
     /// What commands get as their environment.
     pub fn env(&self) -> &Env {
         &self.shell.env
@@ -73,6 +78,7 @@ impl Runtime {
             path,
             shown: shown.to_owned(),
             before,
+            after: stamp,
         });
         Ok(())
     }
@@ -102,18 +108,21 @@ impl Runtime {
             path,
             shown,
             before,
+            after,
         } = change;
         // Undo runs between turns, when no call can hold the path for long.
         let (_canceller, token) = cancel_pair();
         let path_lock =
             PathLock::acquire(path, shown, &token).map_err(|failure| failure.content)?;
         let target = Target::open(path, shown)?;
-        let seen = self.seen.check(path_lock.key(), target.stamp(), shown);
-        seen.map_err(|_| format!("`{shown}` changed since, so it was left alone"))?;
+        if target.stamp().is_some_and(|now| now != *after) {
+            return Err(format!("`{shown}` changed since, so it was left alone"));
+        }
         match (before, target) {
             (Before::Bytes(bytes), target) => {
                 let stamp = target.publish(bytes, shown, &self.scratch())?;
                 self.seen.note(path_lock.key(), stamp);
+                lock(&self.undo).reverted(path, stamp);
                 Ok(format!("restored `{shown}`"))
             }
             (_, Target::Missing(_)) => Ok(format!("`{shown}` is gone already")),

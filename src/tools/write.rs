@@ -8,7 +8,7 @@ use super::files::{PathLock, describe};
 use super::publish::{Existing, Target};
 use super::undo::{self, Before};
 use super::{Call, Runtime};
-use crate::chat::ToolResult;
+use crate::chat::{Display, Format, ToolResult};
 use crate::text::diff_rows;
 
 /// What a call may say.
@@ -54,7 +54,10 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult>
 
     let lines = if added == 1 { "line" } else { "lines" };
     Ok(ToolResult {
-        display: Some(display),
+        display: Some(Display {
+            text: display,
+            format: Format::Diff,
+        }),
         ..ToolResult::completed(
             format!("wrote `{shown}` ({added} {lines})"),
             format!("+{added} -{removed}"),
@@ -130,7 +133,10 @@ mod tests {
         let result = bench.run("write", r#"{"path":"a/b.txt","content":"one\ntwo"}"#);
         assert_eq!(result.content, "wrote `a/b.txt` (2 lines)");
         assert_eq!(result.summary, "+2 -0");
-        assert_eq!(result.display.unwrap(), "a/b.txt\n    1 + one\n    2 + two");
+        assert_eq!(
+            result.display.unwrap().text,
+            "a/b.txt\n    1 + one\n    2 + two"
+        );
         let result = bench.run("write", r#"{"path":"a/b.txt","content":"one\n"}"#);
         assert_eq!(
             (result.outcome, result.summary.as_str()),

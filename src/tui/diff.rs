@@ -13,6 +13,8 @@ use crate::text::{expand_tabs, wrap_hard};
 pub const MARGIN: usize = 8;
 /// Longest lines whose words are compared, in bytes.
 const MAX_COMPARED: usize = 2_000;
+/// Pairs of lines of one diff that are compared.
+const MAX_PAIRS: usize = 500;
 
 /// A diff, line by line.
 #[derive(Clone, Debug)]
@@ -31,6 +33,19 @@ pub fn lines(body: &str) -> Option<Vec<Rich>> {
     let mut rich: Vec<Rich> = lines.iter().map(draw).collect();
     emphasise(&lines, &mut rich);
     Some(rich)
+}
+
+/// Bytes and columns of number and sign before a line's text; 0 for lines that have none.
+pub fn margin(line: &Rich) -> usize {
+    let text = line.text();
+    match own_row(text) {
+        Some(Line::Numbered(..)) => {
+            let number = text.trim_start_matches(' ');
+            let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+            (text.len() - number.len() + digits + 3).min(text.len())
+        }
+        Some(Line::Plain(_) | Line::Gap) | None => 0,
+    }
 }
 
 /// Lines as rows of at most `columns`: what is longer goes on under its text.
@@ -121,16 +136,9 @@ fn unified(body: &str) -> Option<Vec<Line>> {
                 name
             }));
             hunks_of_file = 0;
-        } else if [
-            "Binary files ",
-            "old mode ",
-            "new mode ",
-            "rename ",
-            "deleted file ",
-            "new file ",
-        ]
-        .iter()
-        .any(|start| line.starts_with(start))
+        } else if !["diff --git ", "index "]
+            .iter()
+            .any(|start| line.starts_with(start))
         {
             lines.push(Line::Plain(line.to_owned()));
         }
@@ -188,13 +196,15 @@ fn emphasise(lines: &[Line], rich: &mut [Rich]) {
         _ => ' ',
     };
     let mut at = 0;
+    let mut left = MAX_PAIRS;
     while at < lines.len() {
         let removed = (at..lines.len()).take_while(|at| sign(*at) == '-').count();
         let added_from = at + removed;
         let added = (added_from..lines.len())
             .take_while(|at| sign(*at) == '+')
             .count();
-        if removed > 0 && removed == added {
+        if removed == added && removed <= left {
+            left -= removed;
             for pair in 0..removed {
                 mark_words(rich, at + pair, added_from + pair);
             }

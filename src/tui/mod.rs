@@ -4,8 +4,10 @@
 //! of it, `frame` makes bytes of those, `terminal` and `input` are the two directions of the tty.
 
 mod app;
+mod clipboard;
 pub mod composer;
 pub mod diff;
+mod editor;
 pub mod figures;
 pub mod frame;
 pub mod highlight;
@@ -13,6 +15,7 @@ pub mod input;
 pub mod key;
 pub mod keymap;
 pub mod markdown;
+mod record;
 pub mod rich;
 mod run;
 pub mod style;
@@ -26,10 +29,11 @@ pub mod view;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use app::TuiOptions;
+pub use app::{Relaunch, TuiOptions, command_names};
 
 use self::app::App;
 use self::frame::Screen;
+use self::record::Recorder;
 use self::run::Loop;
 use self::terminal::Terminal;
 use crate::agent::Process;
@@ -38,10 +42,17 @@ use crate::extension::Host;
 
 /// Runs until the person has enough. Returns the exit status; an error means that there is no
 /// terminal to run on, or that it cannot be used.
-pub fn run(options: TuiOptions, process: Process, cwd: PathBuf, extensions: Host) -> Result<u8> {
+pub fn run(
+    options: TuiOptions,
+    process: Process,
+    cwd: PathBuf,
+    extensions: Host,
+    relaunch: Relaunch,
+) -> Result<u8> {
+    let recorder = Recorder::from_env(&process.env)?;
     let terminal = Terminal::open(&process.env)?;
     let env = process.env.clone();
-    let app = App::new(Arc::new(process), cwd, options);
+    let app = App::new(Arc::new(process), cwd, options, relaunch);
     let screen = Screen::new(terminal.size(), app.palette(), terminal::reflows(&env));
-    Ok(Loop::start(app, screen, terminal, extensions)?.run())
+    Ok(Loop::start(app, screen, terminal, extensions, recorder)?.run())
 }

@@ -111,6 +111,26 @@ impl Rich {
         ranges.into_iter().map(row).collect()
     }
 
+    /// What is left when some columns are cut off the front, where no character is cut in two.
+    pub fn skip_columns(&self, columns: usize) -> Self {
+        if columns == 0 {
+            return self.clone();
+        }
+        let from = text::wrap_hard(&self.text, columns, columns)[0].end;
+        self.skip_bytes(from)
+    }
+
+    /// What is left when some bytes, up to a character's end, are cut off the front.
+    pub fn skip_bytes(&self, from: usize) -> Self {
+        let runs = self.runs.iter().filter(|(end, _)| *end > from);
+        Self {
+            text: self.text[from..].to_owned(),
+            runs: runs
+                .map(|(end, style)| (end - from, style.clone()))
+                .collect(),
+        }
+    }
+
     /// One row of at most `columns`, its end replaced by an ellipsis when there is more.
     pub fn clip(&self, columns: usize) -> Row {
         let mut row = Row::default();
@@ -180,6 +200,30 @@ mod tests {
             Rich::of("a\nb", Style::default()).clip(9),
             Row::of("a…", Style::default())
         );
+    }
+
+    #[test]
+    fn the_front_is_cut_off() {
+        let mut rich = Rich::of("ab", Style::default());
+        rich.push("日本x", Style::default().bold());
+        for (columns, rest) in [
+            (0, "ab日本x"),
+            (1, "b日本x"),
+            (2, "日本x"),
+            (3, "日本x"),
+            (4, "本x"),
+            (7, ""),
+            (99, ""),
+        ] {
+            let left = rich.skip_columns(columns);
+            assert_eq!(left.text(), rest, "{columns}");
+            assert!(
+                left.clip(99)
+                    .spans
+                    .last()
+                    .is_none_or(|span| span.style.bold)
+            );
+        }
     }
 
     #[test]

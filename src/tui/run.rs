@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,9 +12,11 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded, never, select_biased};
 
 use super::app::{App, Done, Effect, Task};
+use super::editor::Editing;
 use super::frame::{Frame, Screen, Writer};
-use super::input::Input;
+use super::input::{Input, Parked};
 use super::key::{InputEvent, Reply};
+use super::record::Recorder;
 use super::terminal::{self, ASK_BACKGROUND, ASK_CURSOR, Modes, Terminal};
 use crate::agent::{Core, Input as Request, Output};
 use crate::error::Result;
@@ -22,15 +25,19 @@ use crate::sys::signal::{self, Signal};
 use crate::sys::tty::{self, JobSignal};
 
 /// The shortest time between two frames that no key asked for.
-const PACE: Duration = Duration::from_millis(16);
+const PACE: Duration = Duration::from_millis(33);
 /// A frame that waits longer than this for the terminal is told about.
 const LATE: Duration = Duration::from_millis(500);
 /// How long the terminal may take to say where its cursor is, and what its background is.
 const ANSWER: Duration = Duration::from_millis(200);
+/// How long the first frame waits for that. It can be painted without, and an answer mends it.
+const FIRST_ANSWER: Duration = Duration::from_millis(10);
 /// How long the core may take to end.
 const WIND_DOWN: Duration = Duration::from_secs(3);
 /// How long the last frame may take.
 const LAST_FRAME: Duration = Duration::from_millis(300);
+/// How long the editor may take to end when e ends.
+const EDITOR_END: Duration = Duration::from_millis(300);
 /// Events that are handled before a frame.
 const DRAIN: usize = 256;
 /// Results of tasks that wait.
@@ -55,14 +62,41 @@ pub struct Loop {
     /// Bytes that go behind the next frame.
     behind: Vec<u8>,
     title: String,
-    /// Until when answers of the terminal are waited for.
-    asking: Option<Instant>,
+    /// The question where the cursor is, while it is open.
+    asking: Option<Asking>,
+    /// How often the terminal was resized.
+    resizes: u64,
+    /// The editor that has the terminal, and the stop of our own reading.
+    editing: Option<(Editing, Parked)>,
+    /// The last frame took long to be written.
+    late: bool,
     status: Option<u8>,
+    recorder: Option<Recorder>,
+}
+
+/// An open question where the cursor is.
+#[derive(Clone, Copy)]
+struct Asking {
+    /// When a frame waits no longer.
+    patience: Instant,
+    /// When nobody does.
+    until: Instant,
+    /// The number of the resize before it: after another one the answer is worth nothing.
+    resizes: u64,
 }
 
 impl Loop {
     /// Takes the terminal.
-    pub fn start(app: App, screen: Screen, terminal: Arc<Terminal>, host: Host) -> Result<Self> {
+    pub fn start(
+        app: App,
+        screen: Screen,
+        terminal: Arc<Terminal>,
+        host: Host,
+        mut recorder: Option<Recorder>,
+    ) -> Result<Self> {
+        if let Some(recorder) = &mut recorder {
+            recorder.size(screen.size());
+        }
         let signals = signal::watch()?;
         let jobs = tty::watch()?;
         let keys = File::open("/dev/tty")
@@ -90,7 +124,11 @@ impl Loop {
             behind: Vec::new(),
             title: String::new(),
             asking: None,
+            resizes: 0,
+            editing: None,
+            late: false,
             status: None,
+            recorder,
         };
         let mut ask = Vec::from(ASK_BACKGROUND);
         ask.extend_from_slice(ASK_CURSOR);
@@ -111,6 +149,9 @@ impl Loop {
 
     fn wait(&mut self) {
         let timer = self.deadline().map_or_else(never, crossbeam_channel::at);
+        let program = self.editing.as_ref().map(|(editing, _)| &editing.program);
+        let stops = program.map_or_else(never, |program| program.stops().clone());
+        let exit = program.map_or_else(never, |program| program.exit().clone());
         select_biased! {
             recv(self.signals) -> signal => {
                 if let Ok(signal) = signal {
@@ -126,11 +167,19 @@ impl Loop {
                     self.on_job(signal);
                 }
             }
+            recv(exit) -> status => self.edited(status.ok()),
+            recv(stops) -> _ => self.editor_stopped(),
             recv(self.writer.done()) -> written => {
+                let since = self.writer.busy_since();
+                self.late = since.is_some_and(|since| since.elapsed() > LATE);
                 self.writer.finished();
-                if !matches!(written, Ok(Ok(()))) {
-                    self.screen.forget();
-                    self.dirty = true;
+                match written {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => {
+                        self.screen.forget();
+                        self.dirty = true;
+                    }
+                    Err(_) => self.crashed(),
                 }
             }
             recv(self.done.1) -> done => {
@@ -140,12 +189,19 @@ impl Loop {
             }
             recv(self.core.output) -> outputs => match outputs {
                 Ok(outputs) => self.on_outputs(outputs),
-                // Without a core there is nothing left to do.
-                Err(_) => self.status = Some(1),
+                Err(_) => self.crashed(),
             },
             recv(timer) -> _ => self.on_time(),
         }
         self.drain();
+    }
+
+    /// A thread that e cannot do without has ended.
+    fn crashed(&mut self) {
+        self.app.set_farewell(
+            "something crashed and e had to end; this is a bug in e - go on with `e -c`",
+        );
+        self.status = Some(1);
     }
 
     /// Takes more of what is there, so that one frame shows it all.
@@ -166,9 +222,10 @@ impl Loop {
 
     fn deadline(&self) -> Option<Instant> {
         let now = Instant::now();
-        let idle = self.writer.busy_since().is_none();
-        let paint = (self.dirty && idle).then(|| self.last_frame + PACE);
-        [paint, self.asking, self.app.deadline(now)]
+        let paint = (self.dirty && self.can_paint()).then(|| self.last_frame + PACE);
+        let asking = self.asking.filter(|_| self.screen.is_lost());
+        let asking = asking.map(|asking| asking.patience);
+        [paint, asking, self.app.deadline(now)]
             .into_iter()
             .flatten()
             .min()
@@ -176,6 +233,9 @@ impl Loop {
 
     fn on_input(&mut self, event: InputEvent) {
         let now = Instant::now();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.input(&event, self.app.hides_keys());
+        }
         let effects = match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
             InputEvent::Paste(text) => self.app.on_paste(&text),
@@ -195,12 +255,10 @@ impl Loop {
     fn on_reply(&mut self, reply: Reply) {
         match reply {
             Reply::Cursor { row, column } => {
-                let size = self.terminal.size();
-                self.screen.cursor_is_at(row, column, size);
-                self.asking = None;
-                if self.screen.is_lost() {
-                    // It was resized after the question.
-                    self.ask_terminal(ASK_CURSOR.to_vec());
+                let asked = self.asking.take();
+                if asked.is_some_and(|asked| asked.resizes == self.resizes) {
+                    let size = self.terminal.size();
+                    self.screen.cursor_is_at(row, column, size);
                 }
                 self.dirty = true;
                 self.urgent = true;
@@ -229,11 +287,8 @@ impl Loop {
 
     fn on_time(&mut self) {
         let now = Instant::now();
-        if self.asking.is_some_and(|until| until <= now) {
-            self.asking = None;
-            if self.screen.is_lost() {
-                self.screen.cursor_is_unknown();
-            }
+        if self.asking.is_some_and(|asking| asking.patience <= now) && self.screen.is_lost() {
+            self.screen.cursor_is_unknown();
         }
         self.app.on_time(now);
         self.dirty = true;
@@ -242,12 +297,19 @@ impl Loop {
     fn on_job(&mut self, signal: JobSignal) {
         match signal {
             JobSignal::Resized => {
+                self.resizes += 1;
+                let now = Instant::now();
+                // A terminal that has not answered for so long will not.
+                self.asking = self.asking.filter(|asking| now < asking.patience);
                 self.screen.resize(self.terminal.size());
-                if self.screen.is_lost() {
-                    self.ask_terminal(ASK_CURSOR.to_vec());
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.size(self.screen.size());
                 }
             }
+            // The editor is the one that stops.
+            JobSignal::Stop | JobSignal::Continued if self.editing.is_some() => return,
             JobSignal::Stop => self.suspend(),
+            JobSignal::Quit => self.status = Some(131),
             JobSignal::Continued => {
                 // Nobody announced the stop: whoever ran meanwhile may have changed anything.
                 let modes = self.app.modes();
@@ -282,7 +344,8 @@ impl Loop {
                 Effect::Task(task) => self.start_task(task),
                 Effect::Write(bytes) => self.behind.extend(bytes),
                 Effect::Redraw => self.screen.forget(),
-                Effect::Edit(text) => self.edit(text),
+                Effect::Palette(palette) => self.screen.set_palette(palette),
+                Effect::Edit(text) => self.edit(&text),
                 Effect::Suspend => self.suspend(),
                 Effect::Quit(status) => self.status = Some(status),
             }
@@ -306,22 +369,49 @@ impl Loop {
         }
     }
 
-    /// Gives the terminal to the editor.
-    fn edit(&mut self, text: String) {
-        let Ok(parked) = self.input.park() else {
+    /// Gives the terminal to the editor. Meanwhile nothing is read or painted, and all else goes on.
+    fn edit(&mut self, text: &str) {
+        if self.editing.is_some() {
+            return;
+        }
+        let Some(parked) = self.give_terminal() else {
             return;
         };
-        self.writer.drain(LAST_FRAME);
-        let farewell = self.screen.park();
-        let app = &self.app;
-        let edited = self.terminal.lend(&farewell, || app.run_editor(&text));
-        drop(parked);
-        let done = match edited {
-            Ok(edited) => Done::Edited(edited),
-            Err(error) => Done::Notice(crate::error::io_text(&error)),
+        match self.app.start_editor(text) {
+            Ok(editing) => self.editing = Some((editing, parked)),
+            Err(error) => {
+                drop(parked);
+                self.take_terminal();
+                self.on_done(Done::Edited(Err(error.to_string())));
+            }
+        }
+    }
+
+    /// The editor has ended; without a status nobody knows how.
+    fn edited(&mut self, status: Option<ExitStatus>) {
+        let Some((editing, parked)) = self.editing.take() else {
+            return;
         };
-        self.ask_terminal(ASK_CURSOR.to_vec());
-        self.on_done(done);
+        editing.program.take_terminal();
+        let edited = match status {
+            Some(status) => editing.finish(status),
+            None => Err("the draft stays as it was: it is not known how the editor ended".into()),
+        };
+        drop(parked);
+        self.take_terminal();
+        self.on_done(Done::Edited(edited));
+    }
+
+    /// The editor was stopped: e stops with it, as one job, until the shell continues both.
+    fn editor_stopped(&mut self) {
+        if let Some((editing, _)) = &self.editing {
+            editing.program.take_terminal();
+            if tty::can_suspend() {
+                // What cannot be stopped goes on.
+                let _ = tty::suspend();
+            }
+            editing.program.resume();
+        }
     }
 
     /// Stops e's job until the shell continues it.
@@ -330,16 +420,32 @@ impl Loop {
             let notice = "there is no shell that could continue e, so it does not stop";
             return self.on_done(Done::Notice(notice.into()));
         }
-        let Ok(parked) = self.input.park() else {
+        let Some(parked) = self.give_terminal() else {
             return;
         };
+        // What cannot be stopped goes on.
+        let _ = tty::suspend();
+        drop(parked);
+        self.take_terminal();
+    }
+
+    /// Leaves the terminal to somebody else, and reads no keys until the result is dropped.
+    fn give_terminal(&mut self) -> Option<Parked> {
+        let parked = self.input.park().ok()?;
         self.writer.drain(LAST_FRAME);
         let farewell = self.screen.park();
-        // What cannot be stopped goes on.
-        let _ = self.terminal.lend(&farewell, tty::suspend);
-        drop(parked);
+        self.terminal.leave(&farewell);
+        Some(parked)
+    }
+
+    /// Takes the terminal again. Where the cursor is, and what is on the screen, is not known.
+    fn take_terminal(&mut self) {
+        // A terminal that is gone shows when it is read.
+        let _ = self.terminal.enter(self.app.modes());
         self.screen.resize(self.terminal.size());
-        self.ask_terminal(ASK_CURSOR.to_vec());
+        self.screen.forget();
+        self.title.clear();
+        self.asking = None;
         self.dirty = true;
         self.urgent = true;
     }
@@ -347,52 +453,92 @@ impl Loop {
     fn ask_terminal(&mut self, question: Vec<u8>) {
         self.writer.drain(LAST_FRAME);
         if self.writer.busy_since().is_none() {
-            self.writer.submit(question);
-            self.asking = Some(Instant::now() + ANSWER);
+            self.submit(question);
+            let now = Instant::now();
+            let patience = match self.screen.begins() {
+                true => FIRST_ANSWER,
+                false => ANSWER,
+            };
+            self.asking = Some(Asking {
+                patience: now + patience,
+                until: now + ANSWER,
+                resizes: self.resizes,
+            });
         }
+    }
+
+    fn submit(&mut self, bytes: Vec<u8>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.output(&bytes);
+        }
+        self.writer.submit(bytes);
+    }
+
+    /// Whether a frame may be built: the terminal is ours, it has taken the last one, and it is
+    /// known where the main screen's rows are, or time to ask.
+    fn can_paint(&self) -> bool {
+        let waits = || !self.app.modes().alternate && self.screen.is_lost();
+        let is_idle = self.editing.is_none() && self.writer.busy_since().is_none();
+        is_idle && !(self.asking.is_some() && waits())
     }
 
     fn paint(&mut self) {
         let now = Instant::now();
-        let waits = self.asking.is_some() && self.screen.is_lost();
-        if !self.dirty || waits || self.writer.busy_since().is_some() {
+        if !self.dirty || !self.can_paint() {
             return;
         }
         if !self.urgent && now < self.last_frame + PACE {
             return;
         }
-        let late = self.last_frame + LATE < now && self.writer.busy_since().is_some();
-        let mut bytes = self.terminal.switch(self.app.modes());
+        self.app.before_frame(now);
+        let modes = self.app.modes();
+        if self.terminal.was_changed() && self.terminal.enter(modes).is_ok() {
+            self.screen.forget();
+        }
+        let mut bytes = self.terminal.switch(modes);
+        if !modes.alternate && self.screen.is_lost() {
+            // Only on the main screen does the answer tell about the main screen.
+            bytes.extend_from_slice(ASK_CURSOR);
+            return self.ask_terminal(bytes);
+        }
         let size = self.screen.size();
         let title = self.app.title();
         if self.title != title {
             bytes.extend(terminal::title(&title));
             self.title = title;
         }
-        let frame = match self.app.full_frame(size, now) {
+        let frame = match self.app.full_frame(size, now, self.late) {
             Some((surface, caret)) => Frame::Full { surface, caret },
-            None => Frame::Inline(self.app.inline_frame(size, now, late)),
+            None => {
+                let on_screen = self.screen.settled_rows();
+                Frame::Inline(self.app.inline_frame(size, on_screen, now, self.late))
+            }
         };
         bytes.extend(self.screen.paint(frame));
         bytes.append(&mut self.behind);
-        self.writer.submit(bytes);
+        self.submit(bytes);
         self.dirty = false;
         self.urgent = false;
         self.last_frame = now;
     }
 
-    /// The screen first: a slow child must not hold the terminal.
+    /// The core winds down while the terminal is given back.
     fn end(mut self) -> u8 {
+        let _ = self.core.input.send(Request::Shutdown);
+        self.end_editor();
         self.writer.drain(LAST_FRAME);
+        self.await_answer();
+        self.app.last_frame();
         self.dirty = true;
         self.urgent = true;
-        self.app.last_frame();
-        self.paint();
+        // Where the rows are is not asked any more: the answer would reach the shell.
+        if self.app.modes().alternate || !self.screen.is_lost() {
+            self.paint();
+        }
         self.writer.drain(LAST_FRAME);
         let farewell = self.screen.park();
         let _parked = self.input.park();
         self.terminal.leave(&farewell);
-        let _ = self.core.input.send(Request::Shutdown);
         let until = Instant::now() + WIND_DOWN;
         while self.core.output.recv_deadline(until).is_ok() {}
         if let Some(farewell) = self.app.farewell() {
@@ -400,5 +546,30 @@ impl Loop {
             eprintln!("error: {farewell}");
         }
         self.status.unwrap_or_default()
+    }
+
+    fn end_editor(&mut self) {
+        if let Some((editing, parked)) = self.editing.take() {
+            editing.program.end();
+            // One that stays loses the terminal all the same.
+            let _ = editing.program.exit().recv_timeout(EDITOR_END);
+            editing.program.take_terminal();
+            drop(parked);
+            self.take_terminal();
+        }
+    }
+
+    /// Takes the answer to an open question off the terminal, so that the shell does not get it.
+    fn await_answer(&mut self) {
+        let Some(asking) = self.asking.take() else {
+            return;
+        };
+        while let Ok(event) = self.input.events().recv_deadline(asking.until) {
+            if let InputEvent::Reply(Reply::Cursor { row, column }) = event {
+                let size = self.terminal.size();
+                return self.screen.cursor_is_at(row, column, size);
+            }
+        }
+        self.terminal.discard_input();
     }
 }

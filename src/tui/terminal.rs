@@ -161,6 +161,12 @@ impl Terminal {
         self.tty.is_foreground()
     }
 
+    /// Whether somebody, such as a command that knows its name, took away raw mode while the terminal
+    /// is ours and e's job has it.
+    pub fn was_changed(&self) -> bool {
+        self.is_ours.load(Ordering::Acquire) && !self.tty.is_raw() && self.tty.is_foreground()
+    }
+
     /// Takes the terminal, also again when somebody may have changed it meanwhile: after a stop
     /// that nobody announced. In the background this stops e until it is in the foreground.
     pub fn enter(&self, modes: Modes) -> io::Result<()> {
@@ -219,16 +225,6 @@ impl Terminal {
         // Nothing is left to be done about a terminal that takes no bytes or is gone.
         state.is_cut = self.tty.write(&bytes, None, Some(MODES)).is_err();
         let _ = self.tty.restore();
-    }
-
-    /// Gives the terminal to `work`, such as an editor, and takes it again. `farewell` as for
-    /// `leave`. The caller parks the screen before and parks the reader of keys meanwhile.
-    pub fn lend<T>(&self, farewell: &[u8], work: impl FnOnce() -> T) -> io::Result<T> {
-        let modes = lock(&self.state).entered.unwrap_or_default();
-        self.leave(farewell);
-        let result = work();
-        self.enter(modes)?;
-        Ok(result)
     }
 
     /// Drops typed bytes, for an end while an answer to a question is on its way.

@@ -21,14 +21,6 @@ pub const EXTENSION: &str = "--extension";
 const ASKED: usize = 20_000;
 const UPDATES: usize = 100_000;
 
-/// All rows.
-pub fn measure(place: &Place) {
-    memory(place);
-    start(place);
-    round_trips(place);
-    updates(place);
-}
-
 /// The extension's side.
 pub fn be(kind: &str) {
     let mut stdout = std::io::stdout().lock();
@@ -95,7 +87,8 @@ fn install(place: &Place, kinds: &[&str]) {
     }
 }
 
-fn memory(place: &Place) {
+/// What an idle extension adds to e itself.
+pub fn memory(place: &Place) {
     let rss = |kinds: &[&str]| {
         install(place, kinds);
         let mut rpc = Rpc::start(place);
@@ -108,9 +101,11 @@ fn memory(place: &Place) {
         "RSS per idle extension",
         many.saturating_sub(none) / 20
     );
+    install(place, &[]);
 }
 
-fn start(place: &Place) {
+/// Extensions that take their time, all at once.
+pub fn start(place: &Place) {
     let mut times = Vec::new();
     install(place, &["slow"; 20]);
     for _ in 0..7 {
@@ -125,10 +120,11 @@ fn start(place: &Place) {
         median(&mut times),
         floor,
     );
+    install(place, &[]);
 }
 
 /// The hook as the host asks it, alone and beside an extension that floods.
-fn round_trips(place: &Place) {
+pub fn round_trips(place: &Place) {
     let mut alone = round_trip(place, &["echo"]);
     let mut beside = round_trip(place, &["echo", "flood"]);
     let (median_alone, late_alone) = (median(&mut alone), late(&mut alone));
@@ -143,6 +139,7 @@ fn round_trips(place: &Place) {
         late(&mut beside),
         late_alone,
     );
+    install(place, &[]);
 }
 
 fn round_trip(place: &Place, kinds: &[&str]) -> Vec<Duration> {
@@ -184,7 +181,8 @@ fn round_trip(place: &Place, kinds: &[&str]) -> Vec<Duration> {
     times
 }
 
-fn updates(place: &Place) {
+/// Live output, from the extension to the client.
+pub fn updates(place: &Place) {
     place.server.reply(Reply::text("ok"));
     let run = || {
         place.server.script([Reply::bash("x"), Reply::text("ok")]);

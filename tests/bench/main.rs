@@ -5,8 +5,13 @@
 //! build: time on a shared machine is no assertion.
 
 mod extensions;
+#[path = "../support/pty.rs"]
+mod pty;
 mod rpc;
+#[path = "../support/screen.rs"]
+mod screen;
 mod server;
+mod tui;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,9 +47,6 @@ fn main() {
     let only: Vec<&String> = named.iter().filter(|arg| !arg.starts_with('-')).collect();
     let place = Place::new();
     println!("{:<58} {:>10} {:>10} {:>8}", "what", "e", "floor", "ratio");
-    if first == "extensions" {
-        return extensions::measure(&place);
-    }
     for (name, measure) in MEASURES {
         if only.is_empty() || only.iter().any(|one| one == name) {
             measure(&place);
@@ -69,6 +71,15 @@ const MEASURES: &[(&str, fn(&Place))] = &[
     ("turns", rpc::memory),
     ("crowd", rpc::crowd),
     ("list", rpc::list),
+    ("start", tui::start),
+    ("echo", tui::echo),
+    ("frame", tui::frame),
+    ("pace", tui::pace),
+    ("paste", tui::paste),
+    ("ext-memory", extensions::memory),
+    ("ext-start", extensions::start),
+    ("ext-hook", extensions::round_trips),
+    ("ext-updates", extensions::updates),
     ("size", size),
 ];
 

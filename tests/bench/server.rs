@@ -34,6 +34,14 @@ impl Reply {
         Self::frames(&deltas, "stop")
     }
 
+    /// That many paragraphs of one row each.
+    pub fn paragraphs(count: usize) -> Self {
+        let deltas: Vec<String> = (0..count)
+            .map(|index| format!(r#"{{"content":"paragraph number {index}.\n\n"}}"#))
+            .collect();
+        Self::frames(&deltas, "stop")
+    }
+
     fn frames(deltas: &[String], finish: &str) -> Self {
         let mut body = String::new();
         for delta in deltas {
@@ -56,7 +64,15 @@ impl Reply {
 }
 
 /// Scripted replies, the standing one, and one that is sent piece by piece.
-type State = (VecDeque<Reply>, Reply, Option<(usize, Sender<Instant>)>);
+type State = (VecDeque<Reply>, Reply, Option<Slow>);
+
+/// A reply of `count` pieces, `together` of them at once with a pause behind.
+struct Slow {
+    count: usize,
+    together: usize,
+    pause: Duration,
+    written: Sender<Instant>,
+}
 
 /// The server: scripted replies first, then the standing one.
 pub struct Server {
@@ -80,10 +96,25 @@ impl Server {
         Self { url, state }
     }
 
-    /// Sets a standing reply of pieces a millisecond apart, and tells when each was written.
+    /// Sets the next reply to pieces a millisecond apart, and tells when each was written.
     pub fn reply_slowly(&self, count: usize) -> Receiver<Instant> {
+        self.reply_at_pace(count, 1, Duration::from_millis(1))
+    }
+
+    /// The same with `together` pieces at once, and that pause behind them.
+    pub fn reply_at_pace(
+        &self,
+        count: usize,
+        together: usize,
+        pause: Duration,
+    ) -> Receiver<Instant> {
         let (written, times) = channel();
-        self.state.lock().expect("the lock").2 = Some((count, written));
+        self.state.lock().expect("the lock").2 = Some(Slow {
+            count,
+            together,
+            pause,
+            written,
+        });
         times
     }
 
@@ -148,8 +179,8 @@ fn serve(mut connection: TcpStream, state: &Mutex<State>) {
             return;
         }
         let slow = state.lock().expect("the lock").2.take();
-        if let Some((count, written)) = slow {
-            if send_slowly(&mut connection, count, &written).is_err() {
+        if let Some(slow) = slow {
+            if send_slowly(&mut connection, &slow).is_err() {
                 return;
             }
             continue;
@@ -164,21 +195,27 @@ fn serve(mut connection: TcpStream, state: &Mutex<State>) {
     }
 }
 
-fn send_slowly(
-    connection: &mut TcpStream,
-    count: usize,
-    written: &Sender<Instant>,
-) -> std::io::Result<()> {
+fn send_slowly(connection: &mut TcpStream, slow: &Slow) -> std::io::Result<()> {
     let head =
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     connection.write_all(head.as_bytes())?;
     let chunk = |frame: &str| format!("{:x}\r\n{frame}\r\n", frame.len());
-    for _ in 0..count {
-        let frame = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a piece of text \"},\"finish_reason\":null}]}\n\n";
+    for piece in 0..slow.count {
+        // A paragraph every now and then, as in a real reply.
+        let text = if piece % 40 == 39 {
+            "\\n\\n"
+        } else {
+            "a piece of text "
+        };
+        let frame = format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}},\"finish_reason\":null}}]}}\n\n"
+        );
         // Told first: what is measured must not come before it.
-        let _ = written.send(Instant::now());
-        connection.write_all(chunk(frame).as_bytes())?;
-        std::thread::sleep(Duration::from_millis(1));
+        let _ = slow.written.send(Instant::now());
+        connection.write_all(chunk(&frame).as_bytes())?;
+        if (piece + 1) % slow.together == 0 {
+            std::thread::sleep(slow.pause);
+        }
     }
     let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     connection.write_all(chunk(end).as_bytes())?;

@@ -2,5 +2,6 @@
 
 mod commands;
 mod completion;
+mod ext;
 mod guides;
 mod options;

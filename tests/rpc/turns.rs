@@ -199,8 +199,8 @@ fn both_ways_to_run_a_turn_tell_the_same() {
     let place = Place::new();
     place.write("README.md", "alpha\n");
     let script = || {
-        let step =
-            call("read", json!({"path": "README.md"})).and_call("read", json!({"path": "no"}));
+        let step = call("read", json!({"path": "README.md"}))
+            .and_call("read", json!({"path": "./README.md"}));
         [
             step.reasoning("Hm. ").text("Looking. "),
             fails(529).header("retry-after", "0"),

@@ -199,6 +199,20 @@ impl Place {
             .env("M", "mock/test")
     }
 
+    /// The terminal app with the model `mock/test` and these arguments, for `Pty::start`.
+    pub fn app(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_e"));
+        command.args(["--model", "mock/test"]).args(args);
+        command
+            .current_dir(&self.workspace)
+            .env_clear()
+            .envs(self.env.iter().cloned())
+            .env("TERM", "xterm-256color")
+            // The same path in every run: `~/space`.
+            .env("HOME", self.workspace.parent().expect("a parent"));
+        command
+    }
+
     fn program(&self, name: &str) -> Builder {
         let mut command = Command::new(name);
         // A group of its own, so that nothing of it outlives the test.

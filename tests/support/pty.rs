@@ -100,16 +100,33 @@ impl Pty {
     /// Shows what the program writes until the screen is as asked. Answers to the terminal's
     /// questions are typed.
     pub fn wait(&mut self, what: &str, is_there: impl Fn(&Screen) -> bool) {
+        assert!(
+            self.reaches(is_there),
+            "waited for {what:?}\n--- screen\n{}\n--- bytes\n{}",
+            self.screen.text(),
+            self.bytes.escape_ascii()
+        );
+    }
+
+    /// The same, and whether it came in time. A frame counts when it is complete.
+    pub fn reaches(&mut self, is_there: impl Fn(&Screen) -> bool) -> bool {
         let deadline = Instant::now() + PATIENCE;
-        while !is_there(&self.screen) {
-            let more = self.read_until(deadline);
-            assert!(
-                more,
-                "waited for {what:?}\n--- screen\n{}\n--- bytes\n{}",
-                self.screen.text(),
-                self.bytes.escape_ascii()
-            );
+        while self.screen.seen().is_updating || !is_there(&self.screen) {
+            if !self.read_until(deadline) {
+                return false;
+            }
         }
+        true
+    }
+
+    /// Shows what comes until nothing has come for that long: for proofs that nothing comes.
+    pub fn quiet(&mut self, silence: Duration) {
+        while self.read_until(Instant::now() + silence) {}
+    }
+
+    /// The terminal goes away, as when its window is closed.
+    pub fn close(&mut self) {
+        self.master = File::open("/dev/null").expect("the null device");
     }
 
     /// Shows all that is there already.
@@ -132,7 +149,8 @@ impl Pty {
         unsafe { libc::kill(self.pid(), signal) };
     }
 
-    fn pid(&self) -> i32 {
+    /// The program's process id.
+    pub fn pid(&self) -> i32 {
         let child = self.child.as_ref().expect("a program was started");
         child.id().try_into().expect("a process id")
     }

@@ -23,11 +23,58 @@ pub struct Seen {
     /// Titles pushed.
     pub titles: i32,
     pub title: String,
+    /// Whether a synchronised update is on its way, so that what is shown is half a frame.
+    pub is_updating: bool,
+    /// What was copied to the clipboard, as it came.
+    pub clipboard: Vec<String>,
+    /// Sequences that e has no reason to write.
+    pub strange: Vec<String>,
+    /// A terminal that answers no question.
+    pub is_mute: bool,
+    /// The answer to the question for the background colour.
+    pub background: Option<&'static str>,
 }
 
 impl Callbacks for Seen {
     fn set_window_title(&mut self, _: &mut vt100::Screen, title: &[u8]) {
         self.title = String::from_utf8_lossy(title).into_owned();
+    }
+
+    fn copy_to_clipboard(&mut self, _: &mut vt100::Screen, _: &[u8], data: &[u8]) {
+        self.clipboard
+            .push(String::from_utf8_lossy(data).into_owned());
+    }
+
+    fn audible_bell(&mut self, _: &mut vt100::Screen) {
+        self.strange.push("bell".into());
+    }
+
+    fn unhandled_escape(
+        &mut self,
+        _: &mut vt100::Screen,
+        first: Option<u8>,
+        _: Option<u8>,
+        byte: u8,
+    ) {
+        // The end of a string sequence is one of its own here.
+        if (first, byte) != (None, b'\\') {
+            self.strange.push(format!("escape {first:?} {byte}"));
+        }
+    }
+
+    fn unhandled_osc(&mut self, _: &mut vt100::Screen, params: &[&[u8]]) {
+        match params {
+            [b"11", b"?"] => {
+                let answer = self.background.filter(|_| !self.is_mute);
+                let answer = answer.map(|color| format!("\x1b]11;{color}\x1b\\"));
+                self.replies.extend(answer.unwrap_or_default().bytes());
+            }
+            [b"8", ..] => {}
+            _ => {
+                let text = params.join(&b';').escape_ascii().to_string();
+                self.strange.push(format!("osc {text}"));
+            }
+        }
     }
 
     fn unhandled_csi(
@@ -40,6 +87,7 @@ impl Callbacks for Seen {
     ) {
         let keyboard = &mut self.keyboard[usize::from(screen.alternate_screen())];
         match (first, params.first().copied(), end) {
+            (None, Some([6]), 'n') if self.is_mute => {}
             (None, Some([6]), 'n') => {
                 let (row, column) = screen.cursor_position();
                 let reply = format!("\x1b[{};{}R", row + 1, column + 1);
@@ -49,7 +97,10 @@ impl Callbacks for Seen {
             (Some(b'<'), _, 'u') => *keyboard -= 1,
             (None, Some([22]), 't') => self.titles += 1,
             (None, Some([23]), 't') => self.titles -= 1,
-            _ => {}
+            (Some(b'?'), Some([2026]), mode) => self.is_updating = mode == 'h',
+            // Line breaks of the terminal's own, which the emulator always makes.
+            (Some(b'?'), Some([7]), 'h' | 'l') => {}
+            _ => self.strange.push(format!("csi {first:?} {params:?} {end}")),
         }
     }
 }
@@ -109,6 +160,20 @@ impl Screen {
 
     pub fn seen(&self) -> &Seen {
         self.parser.callbacks()
+    }
+
+    /// The same, to choose what the terminal answers.
+    pub fn seen_mut(&mut self) -> &mut Seen {
+        self.parser.callbacks_mut()
+    }
+
+    /// Scrollback and screen, without blank rows at the end.
+    pub fn everything(&mut self) -> Vec<String> {
+        let mut rows = self.scrollback();
+        rows.extend(self.rows());
+        let blank = rows.iter().rev().take_while(|row| row.is_empty()).count();
+        rows.truncate(rows.len() - blank);
+        rows
     }
 
     /// The modes that a program may leave on, as words; empty on a fresh terminal.
@@ -199,18 +264,37 @@ impl Screen {
 
 /// Compares with `tests/golden/NAME.txt`, or writes that file when `E_BLESS` is 1.
 pub fn assert_golden(name: &str, actual: &str) {
-    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let path = directory.join(format!("{name}.txt"));
-    if std::env::var("E_BLESS").is_ok_and(|value| value == "1") {
-        std::fs::write(&path, actual).expect("the golden file is written");
-        return;
+    if !bless(name, actual) {
+        let expected = golden(name);
+        assert!(
+            expected == actual,
+            "{name} differs; run with E_BLESS=1 and review the diff\n--- is\n{actual}--- was\n{expected}",
+        );
     }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        expected == actual,
-        "{} differs; run with E_BLESS=1 and review the diff\n--- is\n{actual}--- was\n{expected}",
-        path.display()
-    );
+}
+
+/// What a golden file says; nothing when there is none.
+pub fn golden(name: &str) -> String {
+    std::fs::read_to_string(golden_path(name)).unwrap_or_default()
+}
+
+/// Writes a golden file when `E_BLESS` is 1.
+pub fn bless(name: &str, actual: &str) -> bool {
+    let asked = is_blessing();
+    if asked {
+        std::fs::write(golden_path(name), actual).expect("the golden file is written");
+    }
+    asked
+}
+
+/// Whether golden files are to be written.
+pub fn is_blessing() -> bool {
+    std::env::var("E_BLESS").is_ok_and(|value| value == "1")
+}
+
+fn golden_path(name: &str) -> std::path::PathBuf {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    directory.join(format!("{name}.txt"))
 }
 
 fn size(value: u16) -> NonZeroU16 {

@@ -1,4 +1,5 @@
 //! The terminal app on an emulator.
 
+mod app;
 mod painter;
 mod terminal;

@@ -167,7 +167,9 @@ fn program_that_stops() {
     terminal.enter(FULL).unwrap();
     terminal.write(b"ready").unwrap();
     assert_eq!(signals.recv(), Ok(JobSignal::Resized));
-    terminal.lend(b"stopped", tty::suspend).unwrap().unwrap();
+    terminal.leave(b"stopped");
+    tty::suspend().unwrap();
+    terminal.enter(FULL).unwrap();
     assert_eq!(signals.recv(), Ok(JobSignal::Continued));
     terminal.write(b"again").unwrap();
     let mut key = [0];

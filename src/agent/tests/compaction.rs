@@ -3,7 +3,7 @@
 use super::*;
 
 /// A session of `turns` answered prompts, each of about 700 tokens, in a window of 4,096.
-fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table {
+pub(super) fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table {
     let mut table = Table::new(|spec| {
         let window = 4096;
         let model = (*spec.selection.model).clone();
@@ -109,7 +109,7 @@ fn a_failed_compaction_leaves_the_history_alone() {
 #[test]
 fn a_summary_is_retried_interrupted_and_asked_for() {
     let mut table = long(2, |_| {});
-    let compact = || SessionEvent::Compact(RequestId(7), Some("tests".into()));
+    let compact = || SessionEvent::Compact(RequestId(7), Some("tests".into()), false);
     table.check(compact(), "compacting, silence on, ask");
     table.fails(Cause::Unavailable, "retry 2/10, wait 250 ms");
     table.check(SessionEvent::Timer(Topic::Retry), "silence on, ask");
@@ -201,7 +201,7 @@ fn nested_instructions_are_kept_word_for_word() {
         &format!("text {}, turn_end false, result", "word".repeat(1500)),
     );
     table.check(
-        SessionEvent::Compact(RequestId(7), None),
+        SessionEvent::Compact(RequestId(7), None, false),
         "compacting, silence on, ask",
     );
     table.stream(summary(), &summarised("refuse 7"));

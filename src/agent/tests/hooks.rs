@@ -1,7 +1,8 @@
 //! Where the extensions have a say: each hook is an event that the turn waits for.
 
 use super::*;
-use crate::extension::{HookKind, Registry, TurnMessage, Verdict};
+use crate::extension::manifest::Command;
+use crate::extension::{ExtensionId, HookKind, Owned, Registry, TurnMessage, Verdict};
 
 /// A session whose extensions have these hooks.
 fn hooked(kinds: &[HookKind]) -> impl FnOnce(&mut SessionSpec) + use<'_> {
@@ -75,6 +76,54 @@ fn a_rewritten_line_is_what_the_turn_is_about() {
         table.history(),
         "user:hello, internal:hidden, internal:shown"
     );
+}
+
+#[test]
+fn a_slash_word_may_be_a_template() {
+    let command = Owned {
+        owner: ExtensionId(0),
+        item: Command {
+            name: "fix".into(),
+            description: String::new(),
+            arguments: None,
+            completions: false,
+        },
+    };
+    let cases = [
+        (Some("mend it"), "turn_start, prepare"),
+        (None, "command fix a b"),
+    ];
+    for (filled, expected) in cases {
+        let mut table = Table::new(|spec| {
+            spec.extensions = Arc::new(Registry {
+                commands: vec![command.clone()],
+                ..Registry::default()
+            });
+        });
+        table.submits("/fix a b", "expand fix a b");
+        // A late answer to another question changes nothing.
+        table.check(SessionEvent::Expanded(99, Some("no".into())), "");
+        let filled = filled.map(String::from);
+        table.check(SessionEvent::Expanded(table.job, filled.clone()), expected);
+        if filled.is_some() {
+            table.prepared("silence on, ask");
+            assert_eq!(table.history(), "user:mend it");
+        }
+    }
+    let mut table = Table::new(|_| {});
+    table.submits("/fix a b", "expand fix a b");
+    table.check(
+        SessionEvent::Expanded(table.job, None),
+        "turn_start, prepare",
+    );
+    table.prepared("silence on, ask");
+    assert_eq!(table.history(), "user:/fix a b");
+
+    let mut table = Table::new(|_| {});
+    table.submits("/fix a b", "expand fix a b");
+    let interrupt = SessionEvent::Interrupt(Some(RequestId(2)));
+    table.check(interrupt, "turn_start, turn_end true, result, answer 2");
+    table.check(SessionEvent::Expanded(table.job, None), "");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Turns as tables: an event goes in, a list of actions comes out. No thread, no file, no clock.
 
 mod compaction;
+mod control;
 mod hooks;
+mod sessions;
 mod stops;
 mod turns;
 
@@ -12,7 +14,8 @@ use super::action::{Action, Now, SessionEvent, Topic};
 use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent, TurnResult};
 use super::open::{Past, SessionSpec};
 use super::session::Session;
-use crate::chat::{Message, Outcome, Pricing, ToolCall, ToolResult, Usage};
+use super::shell::shell_parts;
+use crate::chat::{self, Message, Outcome, Pricing, ToolCall, ToolResult, Usage};
 use crate::provider::{Cause, Failure, Finish, Model, Stage, StreamEvent};
 
 const TURN: RequestId = RequestId(1);
@@ -105,10 +108,15 @@ impl Table {
             Action::Answer(RequestId(id), Answer::Done | Answer::Stopped(_)) => {
                 format!("answer {id}")
             }
+            Action::Answer(_, Answer::Shell(result)) => format!("shell {}", result.content),
             Action::Answer(RequestId(id), _) => format!("refuse {id}"),
             Action::Prepare(job, _) => {
                 self.job = job;
                 "prepare".into()
+            }
+            Action::Expand(job, name, typed) => {
+                self.job = job;
+                format!("expand {name} {typed}")
             }
             Action::OpenStream(job, request) => {
                 self.job = job;
@@ -131,9 +139,11 @@ impl Table {
                 format!("command {name} {args}")
             }
             Action::Forget(_) => "forget".into(),
+            Action::RunShell(id, command) => format!("shell {id} {command}"),
             Action::CallExtension { id, .. } => format!("call {id}"),
             Action::Tell(event, extra) => format!("tell {} {extra}", event.name()),
             Action::Reply(_, result) => format!("reply {result:?}"),
+            Action::Undo(RequestId(id)) => format!("undo {id}"),
             Action::ReadInstructions(job, directories) => {
                 self.job = job;
                 format!("instructions {}", directories.len())

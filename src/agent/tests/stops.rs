@@ -221,3 +221,55 @@ fn a_second_prompt_is_refused_and_changes_nothing() {
     );
     table.stream(vec![text("ok"), done()], "text ok, turn_end false, result");
 }
+
+#[test]
+fn held_messages_can_be_changed_until_they_are_taken() {
+    let amend = |request, message, text: Option<&str>| {
+        SessionEvent::Amend(
+            RequestId(request),
+            RequestId(message),
+            text.map(String::from),
+        )
+    };
+    let mut table = Table::asking(|_| {}, Limits::default());
+    for (request, text) in [(11, "one"), (12, "two"), (13, "three")] {
+        table.check(
+            SessionEvent::Steer(RequestId(request), text.into()),
+            &format!("answer {request}"),
+        );
+    }
+    table.check(amend(14, 12, Some("TWO")), "answer 14");
+    table.check(amend(15, 11, None), "answer 15");
+    table.check(amend(16, 11, Some("gone")), "refuse 16");
+    table.stream(
+        vec![text("ok"), done()],
+        "text ok, steered TWO, steered three, silence on, ask",
+    );
+    table.check(amend(17, 12, Some("late")), "refuse 17");
+    let expected = "user:hi, assistant:ok+0, internal:TWO, internal:three";
+    assert_eq!(table.history(), expected);
+}
+
+#[test]
+fn a_command_runs_between_turns_and_joins_the_history() {
+    let shell = |request, command: &str| SessionEvent::Shell(RequestId(request), command.into());
+    let prompt = || SessionEvent::Prompt(TURN, Prompt::typed("hi"), Limits::default());
+    let mut table = Table::new(|_| {});
+    table.check(shell(5, "ls"), "shell 1 ls");
+    table.check(shell(6, "pwd"), "refuse 6");
+    table.check(prompt(), "refuse 1");
+    let output = SessionEvent::ToolOutput(1, chat::Output::Stdout, "a\n".into());
+    table.check(output, "output 1");
+    table.check(SessionEvent::Interrupt(Some(RequestId(7))), "cancel 1");
+    table.tool(2, "");
+    assert!(table.session.is_running());
+    table.tool(1, "shell done, answer 7");
+    assert!(!table.session.is_running());
+    table.tool(1, "");
+    table.check(prompt(), "turn_start, prepare");
+    table.check(shell(8, "ls"), "refuse 8");
+    table.prepared("silence on, ask");
+    let message = "The user ran this command in a shell:\n\n$ ls\n\nIt wrote:\n\ndone";
+    assert_eq!(table.history(), format!("user:{message}, user:hi"));
+    assert_eq!(shell_parts(message), Some(("ls", "done")));
+}

@@ -8,9 +8,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use serde_json::{Value, json};
 
 use super::catalog::{columns, line, providers_json};
+use crate::cli::startup;
 use crate::config::build::{CHANNEL, COMMIT, VERSION, target};
 use crate::config::{AUTH, Home, SETTINGS, Settings, Status, Store, TRUST};
 use crate::error::io_text;
+use crate::extension::discover::{self, Found, Ignored};
 use crate::provider::Catalog;
 use crate::sys::Env;
 use crate::text::one_line;
@@ -33,6 +35,9 @@ fn report(home: &Home, env: &Env) -> Value {
     let (settings, mut warnings) = Settings::load(home);
     warnings.extend(TRUST.read(home).1);
     warnings.extend(catalog.warnings().iter().cloned());
+    let (found, unseen) = discover::look(&startup::directories(home));
+    warnings.extend(unseen);
+    let extensions: Vec<_> = found.iter().map(extension).collect();
     let warnings: Vec<_> = warnings.iter().map(|warning| line(warning)).collect();
     let cwd = std::env::current_dir();
     let term = env
@@ -58,9 +63,18 @@ fn report(home: &Home, env: &Env) -> Value {
             "trust": file_status(&TRUST, home),
         },
         "providers": providers_json(&catalog),
-        "extensions": [],
+        "extensions": extensions,
         "warnings": warnings,
     })
+}
+
+/// What would be started, and what would not and why. Nothing is.
+fn extension(found: &Result<Found, Ignored>) -> Value {
+    let (path, status) = match found {
+        Ok(found) => (&found.path, "will be started".to_owned()),
+        Err(ignored) => (&ignored.path, format!("ignored: it {}", ignored.why)),
+    };
+    json!({"path": line(&path.to_string_lossy()), "status": status})
 }
 
 fn home_status(home: &Home) -> String {
@@ -115,6 +129,10 @@ fn flatten(value: &Value, name: &str, rows: &mut Vec<Vec<String>>) {
                     part("models")
                 ),
             ]);
+        }
+        Value::Object(map) if map.contains_key("status") => {
+            let shown = format!("{} ({})", plain(&map["path"]), plain(&map["status"]));
+            rows.push(vec![name.into(), shown]);
         }
         Value::Object(map) => {
             for (key, value) in map {

@@ -3,10 +3,12 @@
 
 mod catalog;
 mod doctor;
+mod ext;
 mod trust;
 mod version;
 
 pub use catalog::{auth, models, providers};
 pub use doctor::doctor;
+pub use ext::check;
 pub use trust::trust;
 pub use version::version;

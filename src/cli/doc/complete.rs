@@ -12,12 +12,15 @@ enum Offer {
     Files,
     Folders,
     Topics,
+    /// What `e ext` does, then files.
+    Parts,
 }
 
 fn for_command(id: CommandId) -> Offer {
     match id {
         CommandId::Trust | CommandId::Untrust => Offer::Folders,
         CommandId::Docs => Offer::Topics,
+        CommandId::Ext => Offer::Parts,
         CommandId::Auth
         | CommandId::Doctor
         | CommandId::Help
@@ -29,7 +32,7 @@ fn for_command(id: CommandId) -> Offer {
 
 fn for_value(value: &str) -> Offer {
     match value {
-        "path" => Offer::Files,
+        "path" | "file" => Offer::Files,
         _ => Offer::Nothing,
     }
 }
@@ -59,6 +62,13 @@ pub fn bash() -> String {
         let offer = for_command(command.id);
         if offer != Offer::Nothing {
             let _ = writeln!(cases, "        {}) {} ;;", command.name, bash_offer(offer));
+        }
+        if offer == Offer::Parts {
+            let _ = writeln!(
+                cases,
+                "        check|trace) {} ;;",
+                bash_offer(Offer::Files)
+            );
         }
     }
     let options: Vec<_> = Flag::documented()
@@ -96,11 +106,13 @@ fn bash_offer(offer: Offer) -> String {
         Offer::Nothing => "return".into(),
         Offer::Files => r#"_e_paths -f "$cur"; return"#.into(),
         Offer::Folders => r#"_e_paths -d "$cur"; return"#.into(),
-        Offer::Topics => {
-            let topics = docs::topics().join(" ");
-            format!(r#"COMPREPLY=($(compgen -W "{topics}" -- "$cur")); return"#)
-        }
+        Offer::Topics => bash_words(&docs::topics().join(" ")),
+        Offer::Parts => bash_words("check trace"),
     }
+}
+
+fn bash_words(words: &str) -> String {
+    format!(r#"COMPREPLY=($(compgen -W "{words}" -- "$cur")); return"#)
 }
 
 /// For zsh.
@@ -137,6 +149,7 @@ pub fn zsh() -> String {
             Offer::Files => "_files".into(),
             Offer::Folders => "_files -/".into(),
             Offer::Topics => format!("compadd {}", docs::topics().join(" ")),
+            Offer::Parts => "if ((CURRENT == 3)); then compadd check trace; else _files; fi".into(),
         };
         let _ = writeln!(operands, "            {}) {action} ;;", command.name);
     }
@@ -203,6 +216,7 @@ pub fn fish() -> String {
             Offer::Files => "-F".into(),
             Offer::Folders => "-a '(__fish_complete_directories)'".into(),
             Offer::Topics => format!("-a '{}'", docs::topics().join(" ")),
+            Offer::Parts => "-a 'check trace' -F".into(),
         };
         let _ = writeln!(
             script,

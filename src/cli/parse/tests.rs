@@ -207,17 +207,22 @@ fn commands_take_no_more_than_they_say() {
 }
 
 #[test]
-fn without_p_there_is_no_run() {
-    for line in [
-        "",
-        "hello",
-        "hello world",
-        "-- trust",
-        "-- trsut",
-        "trsut the process",
-        "--model x",
+fn without_p_a_message_is_the_first_prompt_of_the_terminal_app() {
+    for (line, prompt) in [
+        ("", None),
+        ("hello", Some("hello")),
+        ("hello world", Some("hello world")),
+        ("-- trust", Some("trust")),
+        ("-- trsut", Some("trsut")),
+        ("trsut the process", Some("trsut the process")),
+        ("--model x", None),
     ] {
-        assert!(refused(line).contains("e -p"), "{line}");
+        match parse(&args(line)) {
+            Ok(Invocation::Tui { options, .. }) => {
+                assert_eq!(options.prompt.as_deref(), prompt, "{line}");
+            }
+            other => panic!("{line}: {other:?}"),
+        }
     }
     for (line, fragment) in [
         ("trsut", "did you mean `e trust`?"),
@@ -225,6 +230,23 @@ fn without_p_there_is_no_run() {
         ("version", "`e --version`"),
     ] {
         assert!(refused(line).contains(fragment), "{line}");
+    }
+}
+
+#[test]
+fn sessions_are_gone_on_with_in_the_terminal_app_alone() {
+    for (line, fragment) in [
+        ("-p -c hi", "`--continue` needs the terminal app"),
+        ("-pr hi", "`--resume` needs the terminal app"),
+        ("-c -r", "exclude each other"),
+    ] {
+        assert!(refused(line).contains(fragment), "{line}");
+    }
+    for line in ["-c", "-r", "-c hi there"] {
+        assert!(
+            matches!(parse(&args(line)), Ok(Invocation::Tui { .. })),
+            "{line}"
+        );
     }
 }
 

@@ -129,7 +129,7 @@ impl Host {
         }
     }
 
-    fn decide(&mut self, ticket: Ticket) {
+    pub(super) fn decide(&mut self, ticket: Ticket) {
         if let Some(chain) = self.chains.remove(&ticket) {
             self.out
                 .push_back(HostEvent::Hooked(ticket, chain.into_verdict()));

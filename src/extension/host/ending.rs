@@ -6,7 +6,7 @@ use super::{Failure, Host, HostEvent};
 use crate::extension::child::{Purpose, State};
 use crate::extension::manifest::HookKind;
 use crate::extension::process::{FromChild, Link, News};
-use crate::extension::{AskId, ExtensionId, wire};
+use crate::extension::{AskId, ExtensionId, Ticket, wire};
 use crate::sys::process::{Exit, GRACE};
 
 /// How long extensions have to end after `shutdown`.
@@ -33,13 +33,56 @@ impl Host {
         self.end()
     }
 
+    /// Refuses every open request, and takes questions back.
+    pub fn refuse_open(&mut self, why: &str, now: Instant) {
+        let asked: Vec<AskId> = self.open.keys().copied().collect();
+        for ask in asked {
+            self.answer(ask, Err(why.into()), now);
+            self.out.push_back(HostEvent::Withdrawn(ask));
+        }
+    }
+
+    /// Lets every extension go before it is shut down: what waits for it fails, what it shows must go.
+    pub fn let_go(&mut self, now: Instant) {
+        self.leaving = true;
+        self.refuse_open("e reloads its extensions", now);
+        let chains: Vec<Ticket> = self.chains.keys().copied().collect();
+        for ticket in chains {
+            self.decide(ticket);
+        }
+        for (index, child) in self.children.iter_mut().enumerate() {
+            child.hooks.clear();
+            for pending in child.take_all() {
+                if let Purpose::Tool(ticket) | Purpose::Call(ticket) = pending.purpose {
+                    let gone = Err(Failure::Gone);
+                    self.out.push_back(HostEvent::Answered(ticket, gone));
+                }
+            }
+            self.out.push_back(HostEvent::Gone(ExtensionId(index)));
+        }
+    }
+
+    /// Numbers everything behind what another host has numbered, whose place this one takes: a
+    /// late answer to that one means nothing here.
+    pub fn follow(&mut self, before: &Self) {
+        let moved = |ask: AskId| AskId(ask.0 + before.last_ask);
+        let open = std::mem::take(&mut self.open).into_iter();
+        self.open = open.map(|(ask, open)| (moved(ask), open)).collect();
+        for event in &mut self.out {
+            match event {
+                HostEvent::Asked(asked) => asked.ask = moved(asked.ask),
+                HostEvent::Withdrawn(ask) => *ask = moved(*ask),
+                _ => {}
+            }
+        }
+        self.last_ask += before.last_ask;
+        self.last_ticket += before.last_ticket;
+    }
+
     fn end(&mut self) -> Vec<Ended> {
         let now = Instant::now();
         self.leaving = true;
-        let asked: Vec<AskId> = self.open.keys().copied().collect();
-        for ask in asked {
-            self.answer(ask, Err("e is shutting down".into()), now);
-        }
+        self.refuse_open("e is shutting down", now);
         let farewell = wire::notification("shutdown", None);
         let mut left: Vec<Link> = Vec::new();
         let mut ended: Vec<Ended> = Vec::new();
@@ -56,17 +99,12 @@ impl Host {
             }
         }
         self.wait_for_exits(&mut ended, now, now + SHUTDOWN);
-        if ended.iter().any(|one| one.after.is_none()) {
-            for link in &left {
-                link.stop(Duration::ZERO);
-            }
-            let mut killed: Vec<Ended> = ended
-                .iter()
-                .filter(|one| one.after.is_none())
-                .cloned()
-                .collect();
-            self.wait_for_exits(&mut killed, now, Instant::now() + KILLED);
+        for link in &left {
+            link.stop(Duration::ZERO);
         }
+        // That they end now is no merit of theirs and not told.
+        let mut killed = ended.clone();
+        self.wait_for_exits(&mut killed, now, Instant::now() + KILLED);
         ended
     }
 

@@ -284,20 +284,24 @@ fn events(fields: &Fields<'_>) -> Result<BTreeSet<EventName>, String> {
 }
 
 fn renders(fields: &Fields<'_>) -> Result<Vec<Render>, String> {
-    let entry = |text: &str| match (text, text.strip_prefix("tool:")) {
+    let texts = fields.texts("renders")?.unwrap_or_default();
+    Ok(texts
+        .into_iter()
+        .filter_map(render)
+        .take(MAX_SMALL)
+        .collect())
+}
+
+/// The entries that a text in `renders` means.
+pub(super) fn render(text: &str) -> Option<Render> {
+    match (text, text.strip_prefix("tool:")) {
         ("assistant", _) => Some(Render::Assistant),
         (_, Some("*")) => Some(Render::EveryTool),
         (_, Some(name)) if is_word(name, |byte| byte == b'_' || byte == b'-') => {
             Some(Render::Tool(name.to_owned()))
         }
         _ => None,
-    };
-    let texts = fields.texts("renders")?.unwrap_or_default();
-    Ok(texts
-        .into_iter()
-        .filter_map(entry)
-        .take(MAX_SMALL)
-        .collect())
+    }
 }
 
 /// Whether a name is short and has only ASCII letters, digits and what else is allowed.

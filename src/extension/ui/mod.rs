@@ -19,21 +19,10 @@ pub(super) use span::rows;
 pub use span::{Span, SpanRow};
 
 use super::fields::{Fields, block};
+pub use crate::chat::Format;
 
 /// Most bytes of a block that is shown.
 pub const MAX_BODY: usize = 64 * 1024;
-
-/// How the text of a block is painted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// As it is.
-    #[default]
-    Text,
-    /// As Markdown.
-    Markdown,
-    /// A unified diff, painted as rows with line numbers.
-    Diff,
-}
 
 impl Format {
     /// The field `format`; absent or unknown, it is text.

@@ -47,10 +47,23 @@ pub struct ProviderInfo {
     pub base_url: String,
     /// What it is signed in with.
     pub authentication: Authentication,
+    /// How a person can sign in.
+    pub sign_in: SignIn,
     /// Whether its models can be used.
     pub signed_in: bool,
     /// How many models are listed for it.
     pub models: usize,
+}
+
+/// How a person signs in to a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignIn {
+    /// With a key.
+    Key,
+    /// With an account, in a browser.
+    Account,
+    /// It needs nothing.
+    None,
 }
 
 /// What a provider is signed in with.
@@ -178,6 +191,12 @@ impl Catalog {
             responses_mount: provider.mount.clone(),
             base_url: route::safe_url(&provider.template.base_url),
             authentication: self.authentication(provider),
+            sign_in: match (provider.auth, provider.template.dialect) {
+                (_, Dialect::Offline) => SignIn::None,
+                (Auth::Browser, _) => SignIn::Account,
+                (Auth::Local, _) if !provider.declared => SignIn::None,
+                (Auth::Key(_) | Auth::Local, _) => SignIn::Key,
+            },
             signed_in: self.is_open(provider),
             models: provider.models.len(),
         })

@@ -298,7 +298,7 @@ fn nodes(path: &Path) -> Vec<(String, Option<String>, String)> {
 /// Forks a log, and checks what every fork must keep.
 fn fork(f: &Fixture, original: &Path, id: &str) -> (PathBuf, Loaded) {
     let before = fs::read(original).unwrap();
-    let log = Log::fork(original, &f.spec(id)).unwrap();
+    let log = Log::fork(original, None, &f.spec(id)).unwrap();
     let path = log.path().to_owned();
     drop(log);
     assert_eq!(fs::read(original).unwrap(), before);
@@ -414,7 +414,9 @@ fn a_fork_that_fails_leaves_nothing_behind() {
     let sessions = log.path().parent().unwrap();
     let before = fs::read_dir(sessions).unwrap().count();
     for original in [log.path(), Path::new("/nonexistent"), Path::new("/")] {
-        let error = Log::fork(original, &f.spec("s2")).unwrap_err().to_string();
+        let error = Log::fork(original, None, &f.spec("s2"))
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("cannot copy"), "{error}");
     }
     assert_eq!(fs::read_dir(sessions).unwrap().count(), before);

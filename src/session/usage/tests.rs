@@ -73,7 +73,7 @@ fn every_reply_counts_once() {
     ] {
         log.append(&record).unwrap();
     }
-    Log::fork(log.path(), &spec(&home, "s2")).unwrap();
+    Log::fork(log.path(), None, &spec(&home, "s2")).unwrap();
     let all = [("m".into(), 2, 5, 1), ("n".into(), 2, u64::MAX, 2)];
     assert_eq!(rows(&home, 0), all);
     assert_eq!(rows(&home, 20), [("m".into(), 1, 0, 0), all[1].clone()]);

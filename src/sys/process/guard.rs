@@ -33,12 +33,13 @@ impl Guard {
         }
         strays::choose_mark();
         let (alive, end) = UnixStream::pair()?;
+        let arguments = procfs::argument_memory();
         // SAFETY: the child goes on with one thread. It takes no lock but the allocator's, which
         // fork leaves in order, and ends without running anything of e's.
         match unsafe { libc::fork() } {
             0 => {
                 drop(alive);
-                let _ = catch_unwind(AssertUnwindSafe(|| watch(end)));
+                let _ = catch_unwind(AssertUnwindSafe(|| watch(end, arguments)));
                 // SAFETY: this ends the process at once.
                 unsafe { libc::_exit(0) }
             }
@@ -64,9 +65,12 @@ impl Guard {
 }
 
 /// Waits for the end of e, then kills what it left.
-fn watch(mut end: UnixStream) {
+fn watch(mut end: UnixStream, arguments: Option<(usize, usize)>) {
     if !detach(end.as_raw_fd()) {
         return;
+    }
+    if let Some((start, end)) = arguments {
+        rename(start, end);
     }
     // Nothing is ever sent, and all signals are blocked.
     let _ = end.read(&mut [0]);
@@ -88,6 +92,20 @@ fn watch(mut end: UnixStream) {
         }
         killed.append(&mut found);
     }
+}
+
+/// Puts another name over the arguments that the fork has of e, so that nobody who looks for e by
+/// its command line finds this process.
+fn rename(start: usize, end: usize) {
+    const NAME: &[u8] = b"e-guard";
+    let length = end - start;
+    // SAFETY: the system laid the arguments out there and keeps that memory writable; only this
+    // process, which has one thread and never looks at its arguments, has this copy of it.
+    let memory = unsafe { std::slice::from_raw_parts_mut(start as *mut u8, length) };
+    memory.fill(0);
+    // One byte stays zero, the end of the name.
+    let shown = NAME.len().min(length.saturating_sub(1));
+    memory[..shown].copy_from_slice(&NAME[..shown]);
 }
 
 /// Makes the fork deaf to signals for e's group and lets go of everything but `keep`.

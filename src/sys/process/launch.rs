@@ -41,7 +41,8 @@ pub fn launch(spawn: &Spawn) -> Result<Launched> {
     // The standard library has reset SIGPIPE and the signal mask by then.
     unsafe { command.pre_exec(move || detach(parent)) };
 
-    let mut child = command.spawn().map_err(|error| explain(spawn, &error))?;
+    let started = command.spawn();
+    let mut child = started.map_err(|error| explain(&spawn.program, &spawn.cwd, &error))?;
     // Dropping the standard library's handle neither kills nor reaps.
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(Error::failed("the pipes of the child are missing"));
@@ -61,16 +62,29 @@ fn detach(parent: u32) -> io::Result<()> {
     if unsafe { libc::setsid() } < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: as e found it (see `signal::ignore_file_size_limit`).
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
     #[cfg(target_os = "linux")]
-    // SAFETY: all of these take numbers. Kernels before 5.11 refuse close_range, which is fine.
+    // SAFETY: all of these take numbers.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         // The parent may have died before it was asked for.
         if libc::getppid() as u32 != parent {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = parent;
+    shed_inheritance();
+    Ok(())
+}
+
+/// Runs in a child: signals are as e found them, and descriptors that somebody handed to e stay
+/// behind.
+pub fn shed_inheritance() {
+    // SAFETY: see `signal::ignore_file_size_limit`.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
+    #[cfg(target_os = "linux")]
+    // SAFETY: it takes numbers. Kernels before 5.11 refuse it, which is fine.
+    unsafe {
         libc::syscall(
             libc::SYS_close_range,
             3,
@@ -78,16 +92,13 @@ fn detach(parent: u32) -> io::Result<()> {
             libc::CLOSE_RANGE_CLOEXEC,
         );
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = parent;
-    Ok(())
 }
 
 /// Says what stood in the way. The system gives one and the same error for a missing program and
 /// a missing directory, so the directory is looked at again.
-fn explain(spawn: &Spawn, error: &io::Error) -> Error {
-    let cwd = spawn.cwd.display();
-    match enter(&spawn.cwd) {
+pub fn explain(program: &Path, directory: &Path, error: &io::Error) -> Error {
+    let cwd = directory.display();
+    match enter(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Error::failed(format!("the working directory `{cwd}` does not exist"))
                 .remedy("create it again");
@@ -100,7 +111,7 @@ fn explain(spawn: &Spawn, error: &io::Error) -> Error {
         }
         Ok(()) => {}
     }
-    let program = spawn.program.display();
+    let program = program.display();
     match error.kind() {
         io::ErrorKind::NotFound if spawn.program.is_file() => Error::failed(format!(
             "the interpreter that the first line of `{program}` names was not found"

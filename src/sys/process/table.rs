@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, at, bounded, never, select};
 
+use super::foreground::{self, Foreground, Program};
 use super::guard::Guard;
 use super::{Child, Exit, Owner, Process, Spawn, launch, strays};
 use crate::error::{Error, Result};
@@ -29,6 +30,8 @@ const QUEUE: usize = 64;
 
 enum Request {
     Spawn(Box<Spawn>, Sender<Result<Child>>),
+    Foreground(Box<Program>, Sender<Result<Foreground>>),
+    SignalForeground(u32, libc::c_int),
     Stop(u64, Duration),
     Groups(Sender<Vec<u32>>),
     Sweep(Option<Owner>, Duration, Sender<usize>),
@@ -37,13 +40,24 @@ enum Request {
 static THREAD: OnceLock<Result<Sender<Request>>> = OnceLock::new();
 
 pub fn spawn(spawn: Spawn) -> Result<Child> {
+    launch(|reply| Request::Spawn(Box::new(spawn), reply))
+}
+
+pub fn run_foreground(program: Program) -> Result<Foreground> {
+    launch(|reply| Request::Foreground(Box::new(program), reply))
+}
+
+pub fn signal_foreground(pid: u32, signal: libc::c_int) {
+    send(Request::SignalForeground(pid, signal));
+}
+
+fn launch<T>(request: impl FnOnce(Sender<Result<T>>) -> Request) -> Result<T> {
     let requests = THREAD.get_or_init(|| start().map_err(Error::from)).as_ref();
     let requests = requests.map_err(|error| error.clone().context("no thread for children"))?;
-    let (reply, child) = bounded(1);
-    let request = Request::Spawn(Box::new(spawn), reply);
+    let (reply, launched) = bounded(1);
     let gone = || Error::failed("the thread for children has ended");
-    requests.send(request).map_err(|_| gone())?;
-    child.recv().map_err(|_| gone())?
+    requests.send(request(reply)).map_err(|_| gone())?;
+    launched.recv().map_err(|_| gone())?
 }
 
 pub fn stop(id: u64, grace: Duration) {
@@ -101,10 +115,19 @@ fn start() -> io::Result<Sender<Request>> {
 struct Table {
     last_id: u64,
     entries: Vec<Entry>,
+    /// Programs of the person's that have not been reaped: in truth one at most.
+    guests: Vec<Guest>,
     sweeps: Vec<Sweep>,
     guard: Option<Guard>,
     /// Set by the sweep that ends all.
     closed: bool,
+}
+
+/// A program that has the terminal.
+struct Guest {
+    pid: u32,
+    stops: Sender<()>,
+    exit: Sender<ExitStatus>,
 }
 
 /// A group from its start until nothing is left of it.
@@ -177,6 +200,17 @@ impl Table {
                     true => Err(closed()),
                 });
             }
+            Request::Foreground(program, reply) => {
+                let _ = reply.send(match self.closed {
+                    false => self.run_foreground(&program),
+                    true => Err(closed()),
+                });
+            }
+            Request::SignalForeground(pid, signal) => {
+                if self.guests.iter().any(|guest| guest.pid == pid) {
+                    kill_group(pid, signal);
+                }
+            }
             Request::Stop(id, grace) => {
                 if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == id) {
                     entry.stop(now, grace);
@@ -236,15 +270,38 @@ impl Table {
         })
     }
 
-    /// Takes away every child that has ended, known or not.
+    fn run_foreground(&mut self, program: &Program) -> Result<Foreground> {
+        let pid = foreground::launch(program)?;
+        let ((stops, stopped), (exit, exited)) = (bounded(1), bounded(1));
+        self.guests.push(Guest { pid, stops, exit });
+        Ok(Foreground {
+            pid,
+            stops: stopped,
+            exit: exited,
+        })
+    }
+
+    /// Takes away every child that has ended, known or not, and notes which guest has stopped.
     fn reap(&mut self) {
         loop {
             let mut status = 0;
             // SAFETY: waitpid only writes to `status`.
-            let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
+            let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG | libc::WUNTRACED) };
             match u32::try_from(pid) {
                 Ok(0) => return,
+                Ok(pid) if libc::WIFSTOPPED(status) => {
+                    if let Some(guest) = self.guests.iter().find(|guest| guest.pid == pid) {
+                        // Several stops may share a message.
+                        let _ = guest.stops.try_send(());
+                    }
+                }
                 Ok(pid) => {
+                    if let Some(at) = self.guests.iter().position(|guest| guest.pid == pid) {
+                        let guest = self.guests.swap_remove(at);
+                        // The only message; nobody may be listening any more.
+                        let _ = guest.exit.try_send(ExitStatus::from_raw(status));
+                        continue;
+                    }
                     let mut entries = self.entries.iter_mut();
                     let leader = |entry: &&mut Entry| entry.pid == pid && entry.status.is_none();
                     if let Some(entry) = entries.find(leader) {

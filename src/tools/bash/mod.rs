@@ -66,6 +66,20 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult>
     Ok(execute(processes, shell, request, call.cancel, call.output))
 }
 
+/// Runs a command of the person's, for as long as it takes.
+pub fn run_shell(
+    runtime: &Runtime,
+    command: &str,
+    cancel: &CancelToken,
+    output: &(dyn Fn(Output, &str) + Sync),
+) -> ToolResult {
+    let request = Request::Run {
+        command: command.into(),
+        timeout: Duration::MAX,
+    };
+    execute(&runtime.processes, &runtime.shell, request, cancel, output)
+}
+
 /// What a call asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Request {

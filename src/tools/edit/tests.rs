@@ -238,7 +238,7 @@ fn the_display_is_a_diff_with_real_numbers() {
         r#"{"path":"f","old_string":"5","new_string":"five"}"#,
     );
     let expected = "f\n    2   2\n    3   3\n    4   4\n    5 - 5\n    5 + five\n    6   6";
-    assert_eq!(result.display.unwrap(), expected);
+    assert_eq!(result.display.unwrap().text, expected);
 }
 
 #[test]

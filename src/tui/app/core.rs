@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::{App, Effect, Turn};
 use crate::agent::{Answer, Output, RequestId, TurnEvent};
+use crate::extension::Verdict;
 
 impl App {
     /// Takes what the core hands over.
@@ -17,7 +18,7 @@ impl App {
                     event,
                 } => {
                     if self.session.as_ref().is_some_and(|one| one.key == session) {
-                        self.on_event(request, &event, now);
+                        effects.extend(self.on_event(request, &event, now));
                     }
                 }
                 Output::Answer { request, answer } => {
@@ -35,11 +36,22 @@ impl App {
         effects
     }
 
-    fn on_event(&mut self, request: Option<RequestId>, event: &TurnEvent, now: Instant) {
+    fn on_event(
+        &mut self,
+        request: Option<RequestId>,
+        event: &TurnEvent,
+        now: Instant,
+    ) -> Vec<Effect> {
+        if self.shell_event(request, event) {
+            return Vec::new();
+        }
+        if let TurnEvent::Steered(text) = event {
+            self.queue_taken(text);
+        }
         let Some(session) = &mut self.session else {
-            return;
+            return Vec::new();
         };
-        if let TurnEvent::TurnStart = event {
+        if let TurnEvent::TurnStart | TurnEvent::Compacting = event {
             // One that an extension started has no prompt that was submitted here.
             let request = request.unwrap_or(RequestId::NOBODY);
             session.turn.get_or_insert_with(|| Turn::new(request, now));
@@ -56,7 +68,9 @@ impl App {
         if let Some(turn) = &mut session.turn {
             turn.apply(event, now);
         }
+        self.prepare_renders(event);
         self.transcript.apply(event);
+        self.ask_renders(event)
     }
 
     fn on_answer(&mut self, request: RequestId, answer: Answer, now: Instant) -> Vec<Effect> {
@@ -68,26 +82,47 @@ impl App {
                 if let Some(turn) = turn {
                     let elapsed = now.saturating_duration_since(turn.started);
                     self.transcript.end_turn(&result, elapsed);
+                    self.queue_turn_over();
                 }
                 if let (Some(session), Some(log)) = (&mut self.session, result.log) {
                     session.log = Some(log);
                 }
-                Vec::new()
+                self.next_line(now)
             }
+            Answer::Shell(result) => self.shell_done(Some(&result), now),
             Answer::Refused(why) => {
+                if let Some(effects) = self.queue_refused(request, now) {
+                    return effects;
+                }
                 if let Some(session) = &mut self.session {
                     session.turn.take_if(|turn| turn.request == request);
                 }
                 self.transcript.push_error(&why);
-                Vec::new()
+                let mut effects = self.refused(request, now);
+                if let Some(shell) = self.session.as_ref().and_then(|session| session.shell) {
+                    if shell == request {
+                        effects.extend(self.shell_done(None, now));
+                    }
+                }
+                effects
             }
-            Answer::Hooked(verdict) => self.input_hooked(request, *verdict, now),
+            Answer::Hooked(verdict) => match *verdict {
+                Verdict::Render(shown) => {
+                    self.rendered(request, shown);
+                    Vec::new()
+                }
+                verdict => self.input_hooked(request, verdict, now),
+            },
             Answer::Called(result) => self.called(request, result, now),
-            Answer::Done
-            | Answer::Stopped(_)
-            | Answer::Info(_)
-            | Answer::Messages(_)
-            | Answer::Forked(_) => Vec::new(),
+            Answer::Done => {
+                self.queue_done(request);
+                self.awaited(request, Answer::Done, now)
+            }
+            Answer::Messages(messages) => match self.copying.take_if(|copy| *copy == request) {
+                Some(_) => self.copy_last(&messages),
+                None => self.awaited(request, Answer::Messages(messages), now),
+            },
+            answer => self.awaited(request, answer, now),
         }
     }
 }

@@ -6,8 +6,22 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::agent::{Input, Past, SessionSpec};
+use crate::agent::{Input, Past, Reason, RequestId, Selection, SessionSpec};
+use crate::chat::Image;
+use crate::config::trust::Decision;
 use crate::error::Result;
+use crate::extension::ui::Show;
+use crate::session::{self, PastPrompt};
+use crate::tui::clipboard::Clip;
+use crate::tui::theme::Palette;
+use crate::tui::transcript::Transcript;
+use crate::tui::view::login::Provider;
+
+use super::account::{SignedIn, Why};
+use super::completion::Listed;
+use super::models::{Listing, Wanted};
+use super::reload::Reloaded;
+use super::tree::Rewound;
 
 /// Something to be done.
 #[derive(Debug)]
@@ -20,6 +34,8 @@ pub enum Effect {
     Write(Vec<u8>),
     /// Paint everything anew.
     Redraw,
+    /// Use these colours.
+    Palette(Palette),
     /// Edit this text in the user's editor.
     Edit(String),
     /// Stop until the shell continues e.
@@ -51,8 +67,40 @@ pub enum Done {
     Opened(Result<Box<Opened>>),
     /// The editor has ended; the text as it was saved, or why it is not used.
     Edited(std::result::Result<String, String>),
+    /// What was read for the draft, under the number of the read.
+    Clip(u64, std::result::Result<Clip, String>),
+    /// The image that a prompt begins with, if it does.
+    Looked(u64, Vec<Image>),
     /// Something to tell, and nothing else.
     Notice(String),
+    /// What a picker over the draft offers.
+    Listed(Listed),
+    /// A line that waits for a file: its text, if there is any for it.
+    Read(RequestId, Result<Option<String>>),
+    /// The models that can be used.
+    Models(Wanted, Vec<Listing>),
+    /// Another model was looked up.
+    Selected(Result<Selection>),
+    /// Settings were written.
+    Saved(Result<Vec<String>>),
+    /// The theme files.
+    Themes(Vec<String>),
+    /// What is recorded about the directory.
+    Trusted(Decision),
+    /// Who one can sign in to.
+    Providers(Why, Vec<Provider>),
+    /// A key was stored.
+    SignedIn(Box<SignedIn>),
+    /// The sessions there are.
+    Sessions(Result<Vec<session::Listed>>),
+    /// What a person said in the session, on every branch.
+    Tree(PathBuf, Result<Vec<PastPrompt>>),
+    /// An earlier place of the session was read.
+    Rewound(Result<Box<Rewound>>),
+    /// What all sessions cost, as a table.
+    Usage(Show),
+    /// Extensions were started anew, and the files of the home read.
+    Reloaded(Box<Reloaded>),
 }
 
 /// A session that can begin.
@@ -62,8 +110,10 @@ pub struct Opened {
     pub spec: SessionSpec,
     /// What it goes on from.
     pub past: Past,
+    /// What shows of that.
+    pub transcript: Transcript,
     /// What was wrong with the configuration, or with the log.
     pub warnings: Vec<String>,
-    /// The log it goes on in.
-    pub log: Option<PathBuf>,
+    /// Why it begins.
+    pub reason: Reason,
 }

@@ -16,17 +16,39 @@ impl App {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
-        if let Some(effects) = self.surface_key(press) {
+        if let Some(effects) = self.reader_key(press, command) {
+            return effects;
+        }
+        if let Some(effects) = self.extension_key(press, now) {
+            return effects;
+        }
+        if let Some(effects) = self.surface_key(press, now) {
+            return effects;
+        }
+        if press == KeyPress::plain(Key::End) && !self.scroll.follows() {
+            self.scroll.follow();
+            return Vec::new();
+        }
+        if let Some(effects) = self.queue_key(press) {
             return effects;
         }
         match command {
+            Some(Command::Reader) => self.open_reader(),
+            Some(Command::PageUp) => self.read_back(-1),
+            Some(Command::PageDown) => self.read_back(1),
             Some(Command::Escape) => self.interrupt(),
+            Some(Command::Clipboard) => self.read_clipboard(),
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
             Some(Command::Suspend) => vec![Effect::Suspend],
             Some(other) => self.on_command(other, now),
             None => self.composer_key(press, now),
         }
+    }
+
+    fn read_back(&mut self, pages: isize) -> Vec<Effect> {
+        self.scroll.page(pages, &self.transcript);
+        Vec::new()
     }
 
     fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
@@ -36,17 +58,52 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         match self.composer.key(&press, &self.keymap) {
-            Handled::Changed => self.draft_changed(),
-            Handled::Submit => self.submit(now),
+            Handled::Changed => {
+                self.typed_at = Some(now);
+                self.draft_was_edited()
+            }
+            Handled::Submit => {
+                self.typed_at = None;
+                self.submit(now)
+            }
             Handled::Ignored => self.shortcut(&press),
         }
     }
 
+    /// Whether what is typed is a secret.
+    pub fn hides_keys(&self) -> bool {
+        let is_key = matches!(&self.surface, Some(Surface::Login(login)) if login.takes_key());
+        self.composer.is_secret() || is_key
+    }
+
     /// Text was pasted.
     pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
-        if self.surface.as_ref().is_some_and(Surface::takes_keys) {
+        if self.reader.is_some() {
             return Vec::new();
         }
+        if let Some(effects) = self.extension_paste(text) {
+            return effects;
+        }
+        match &mut self.surface {
+            Some(Surface::Login(login)) => {
+                login.type_text(text);
+                return Vec::new();
+            }
+            Some(surface) if surface.takes_keys() => {
+                self.filter_picker(Some(text));
+                return Vec::new();
+            }
+            Some(_) | None => {}
+        }
+        if let Some(effects) = self.paste_paths(text) {
+            return effects;
+        }
+        self.paste(text);
+        self.draft_was_edited()
+    }
+
+    /// Puts text into the draft, as a marker when it is long.
+    pub(super) fn paste(&mut self, text: &str) {
         let style = PasteStyle::default();
         let style = PasteStyle {
             placeholder: self.settings.paste_placeholder as usize,
@@ -55,7 +112,6 @@ impl App {
         if let Err(error) = self.composer.paste(text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        self.draft_changed()
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
@@ -64,6 +120,9 @@ impl App {
             return vec![Effect::Quit(0)];
         }
         let mut effects = self.interrupt();
+        self.reader = None;
+        self.reading = None;
+        self.discard_later();
         effects.extend(self.close_surfaces());
         self.composer.clear();
         self.held_prompt = None;
@@ -71,36 +130,46 @@ impl App {
         effects
     }
 
-    /// Stops the running turn.
+    /// Stops the running turn or command.
     pub(super) fn interrupt(&mut self) -> Vec<Effect> {
+        if !self.is_busy() {
+            return Vec::new();
+        }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        let Some(turn) = &mut session.turn else {
-            return Vec::new();
-        };
-        turn.stopping = true;
-        let session = session.key;
-        vec![Effect::Send(Input::Interrupt { session, request })]
-    }
-
-    fn surface_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
-        match self.surface.as_mut()? {
-            Surface::Trust(trust) => {
-                match press.key {
-                    Key::Up => trust.step(-1),
-                    Key::Down => trust.step(1),
-                    Key::PageUp => trust.scroll(-5),
-                    Key::PageDown => trust.scroll(5),
-                    Key::Enter => {
-                        let decision = trust.decision();
-                        return Some(self.trust_decided(decision));
-                    }
-                    _ => {}
-                }
-                Some(Vec::new())
+        let key = session.key;
+        if let Some(turn) = &mut session.turn {
+            let was_stopping = std::mem::replace(&mut turn.stopping, true);
+            if !was_stopping {
+                // What comes from here on is meant for afterwards.
+                self.discard_later();
             }
         }
+        vec![Effect::Send(Input::Interrupt {
+            session: key,
+            request,
+        })]
+    }
+
+    fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+        match self.surface.as_mut()? {
+            Surface::Picker(_) => return self.picker_key(press, now),
+            Surface::Login(_) => return Some(self.login_key(press)),
+            Surface::Settings(_) => return Some(self.settings_key(press)),
+            Surface::Trust(trust) => match press.key {
+                Key::Up => trust.step(-1),
+                Key::Down => trust.step(1),
+                Key::PageUp => trust.scroll(-5),
+                Key::PageDown => trust.scroll(5),
+                Key::Enter => {
+                    let decision = trust.decision();
+                    return Some(self.trust_decided(decision));
+                }
+                _ => {}
+            },
+        }
+        Some(Vec::new())
     }
 }

@@ -4,14 +4,21 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::{App, Effect};
+use crate::error::Result;
+use crate::tui::editor::{self, Editing};
 use crate::tui::frame::{Caret, Size, Surface};
-use crate::tui::key::Mouse;
+use crate::tui::key::{Mouse, MouseKind};
 use crate::tui::terminal::Modes;
 use crate::tui::theme::{Background, Depth, Palette, Theme};
 
 impl App {
     /// The colours in force.
     pub fn palette(&self) -> Palette {
+        Palette::new(self.theme().0, Depth::detect(&self.process.env))
+    }
+
+    /// The theme in force, and what is wrong with its file.
+    pub(super) fn theme(&self) -> (Theme, Option<String>) {
         let env = &self.process.env;
         let background = self.background.or_else(|| Background::from_env(env));
         let name = self.settings.theme.as_deref().unwrap_or("auto");
@@ -22,8 +29,7 @@ impl App {
             .map(|dir| dir.join("themes"))
             .into_iter()
             .collect();
-        let (theme, _) = Theme::load(name, &dirs, background.unwrap_or(Background::Dark));
-        Palette::new(theme, Depth::detect(env))
+        Theme::load(name, &dirs, background.unwrap_or(Background::Dark))
     }
 
     /// The terminal has told its background. Other colours, when that changes them.
@@ -35,27 +41,79 @@ impl App {
 
     /// The modes that the terminal shall have.
     pub fn modes(&self) -> Modes {
-        Modes::default()
+        let alternate = self.is_full() || self.pane_is_open();
+        let mouse = match self.settings.mouse.as_deref() {
+            Some("on") => true,
+            Some("off") => false,
+            _ => alternate,
+        };
+        Modes { alternate, mouse }
     }
 
-    /// What covers the whole screen instead of the conversation.
-    pub fn full_frame(&mut self, _size: Size, _now: Instant) -> Option<(Surface, Option<Caret>)> {
-        None
+    /// Whether e has the whole screen, and scrolls itself: in full-screen mode, in the reader, and
+    /// while somebody reads back.
+    fn is_full(&self) -> bool {
+        let mode = self.settings.tui_mode.as_deref();
+        mode == Some("fullscreen") || self.reader.is_some() || !self.scroll.follows()
     }
 
-    /// The mouse did something.
-    pub fn on_mouse(&mut self, _mouse: Mouse) -> Vec<Effect> {
+    /// What covers the whole screen instead of the main screen's rows.
+    pub fn full_frame(
+        &mut self,
+        size: Size,
+        now: Instant,
+        late: bool,
+    ) -> Option<(Surface, Option<Caret>)> {
+        if let Some(surface) = self.reader_frame(size, now) {
+            return Some((surface, None));
+        }
+        if let Some(frame) = self.pane_frame(size, now, late) {
+            return Some(frame);
+        }
+        if !self.is_full() {
+            return None;
+        }
+        let (columns, height) = (usize::from(size.columns), usize::from(size.rows));
+        let (rows, caret) = self.conversation(columns, height, now, late);
+        let mut surface = Surface::new(size);
+        surface.draw(surface.area(), &rows);
+        Some((surface, caret))
+    }
+
+    /// The mouse did something. The wheel scrolls what it can, never the history of prompts.
+    pub fn on_mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
+        if self.reader.is_none() {
+            if let Some(effects) = self.pane_mouse(mouse) {
+                return effects;
+            }
+        }
+        let lines = self.settings.scroll_lines as isize;
+        let rows = match mouse.kind {
+            MouseKind::WheelUp => -lines,
+            MouseKind::WheelDown => lines,
+            MouseKind::Press(_) | MouseKind::Drag(_) | MouseKind::Release(_) => return Vec::new(),
+        };
+        let reader = self.reader.as_mut().map(|reader| &mut reader.scroll);
+        reader
+            .unwrap_or(&mut self.scroll)
+            .step(rows, &self.transcript);
         Vec::new()
     }
 
     /// The next frame is the last one: what belongs to a running app alone is not on it.
     pub fn last_frame(&mut self) {
+        self.reader = None;
+        self.scroll.follow();
         self.surface = None;
+        // The core is about to answer what they have asked.
+        let _ = self.forget_extensions("e is shutting down");
         self.armed_until = None;
     }
 
-    /// Lets the person edit a text. Runs while the terminal is theirs.
-    pub fn run_editor(&self, _text: &str) -> Result<String, String> {
-        Err("there is no editor".into())
+    /// Starts the person's editor with a text. The terminal is its own from here on.
+    pub fn start_editor(&self, text: &str) -> Result<Editing> {
+        let env = &self.process.env;
+        let words = editor::words(self.settings.editor.as_deref(), env);
+        Editing::start(&words, &self.cwd, env, text)
     }
 }

@@ -4,20 +4,38 @@
 //! A handler returns effects. What the screen shows is computed from here when a frame is built
 //! (`render`); nothing is kept beside it.
 
+mod account;
 mod commands;
+mod completion;
 mod core;
 mod effect;
 mod extensions;
+mod general;
+mod images;
 mod keys;
 mod look;
+mod models;
+mod pickers;
+mod preferences;
+mod queue;
+mod reader;
+mod reload;
 mod render;
+mod scroll;
 mod session;
+mod sessions;
+mod shell;
 mod submit;
 mod surface;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod trust;
 mod turn;
+mod usage;
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,13 +43,16 @@ use super::composer::Composer;
 use super::keymap::Keymap;
 use super::theme::Background;
 use super::transcript::{Options, Transcript};
-use crate::agent::{Process, Reason, RequestId, SessionKey};
+use crate::agent::{Process, RequestId, SessionKey};
 use crate::config::Settings;
 use crate::config::history::History;
 use crate::config::keybindings::Keybindings;
 use crate::config::layout::Layout;
+use crate::config::resources::{Place, places};
 
+pub use commands::names as command_names;
 pub use effect::{Done, Effect, Opened, Task};
+pub use reload::Relaunch;
 pub use session::Session;
 pub use surface::Surface;
 pub use turn::Turn;
@@ -68,6 +89,13 @@ pub struct App {
     layout: Layout,
     keymap: Keymap,
     transcript: Transcript,
+    /// Where the conversation is looked at.
+    scroll: scroll::Scroll,
+    reader: Option<reader::Reader>,
+    /// What waits for the turn, or until nothing runs.
+    queue: queue::Queue,
+    /// An image or a text that is being read for the draft.
+    reading: Option<images::Reading>,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -76,13 +104,32 @@ pub struct App {
     held_prompt: Option<String>,
     /// Lines on their way through the input hooks, in the order they were submitted.
     submitted: VecDeque<submit::Submitted>,
+    /// What the pickers over the draft offer.
+    lists: completion::Lists,
+    /// Settings on their way into the file.
+    unsaved: preferences::Unsaved,
+    /// Presses of the keys for the next model while one is looked up.
+    cycling: Option<isize>,
+    /// The request for the messages that `/copy` copies from.
+    copying: Option<RequestId>,
+    /// A session is being opened, or put in another place: lines wait.
+    is_opening: bool,
+    /// The list of sessions that e began with is open: a prompt waits for the choice.
+    awaits_pick: bool,
+    /// Requests of commands whose answers are awaited, and what for.
+    awaited: HashMap<RequestId, sessions::Awaited>,
+    /// Starts the extensions anew.
+    relaunch: Relaunch,
     armed_until: Option<Instant>,
+    /// When the person last wrote something.
+    typed_at: Option<Instant>,
+    extensions: extensions::Extensions,
     /// Where accepted prompts are kept.
     history: History,
     /// What the terminal's background is like, once it is known.
     background: Option<Background>,
-    /// Why the next session begins.
-    opening: Reason,
+    /// What was wrong with files so far.
+    warnings: Vec<String>,
     /// Why e ends, when that is to be told on the ordinary screen.
     farewell: Option<String>,
     last_request: u64,
@@ -91,7 +138,12 @@ pub struct App {
 
 impl App {
     /// The app before its first event.
-    pub fn new(process: Arc<Process>, cwd: PathBuf, options: TuiOptions) -> Self {
+    pub fn new(
+        process: Arc<Process>,
+        cwd: PathBuf,
+        options: TuiOptions,
+        relaunch: Relaunch,
+    ) -> Self {
         let (history, earlier) = History::open(&process.home);
         let (settings, mut warnings) = Settings::load(&process.home);
         let (layout, more) = Layout::load(&process.home);
@@ -101,6 +153,10 @@ impl App {
         let mut app = Self {
             transcript: Transcript::new(transcript_options(&settings)),
             keymap: Keymap::new(bindings),
+            scroll: scroll::Scroll::default(),
+            reader: None,
+            queue: queue::Queue::default(),
+            reading: None,
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,
@@ -111,18 +167,37 @@ impl App {
             session: None,
             surface: None,
             submitted: VecDeque::new(),
+            lists: completion::Lists::default(),
+            unsaved: preferences::Unsaved::default(),
+            cycling: None,
+            copying: None,
+            is_opening: false,
+            awaits_pick: false,
+            awaited: HashMap::new(),
+            relaunch,
             armed_until: None,
+            typed_at: None,
+            extensions: extensions::Extensions::default(),
             history,
             background: None,
-            opening: Reason::Startup,
+            warnings,
             farewell: None,
             last_request: 0,
             last_session: 0,
         };
-        for warning in warnings {
-            app.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        let theme = app.theme().1;
+        app.warnings.extend(theme);
         app
+    }
+
+    /// Tells what is wrong with a file. What was told already is not told again.
+    fn warn(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.transcript.push_notice(&format!("warning: {warning}"));
+                self.warnings.push(warning);
+            }
+        }
     }
 
     /// When [`App::on_time`] has something to do.
@@ -140,6 +215,8 @@ impl App {
     pub fn on_done(&mut self, done: Done) -> Vec<Effect> {
         match done {
             Done::Opened(opened) => self.opened(opened),
+            Done::Clip(number, clip) => self.clip_read(number, clip, Instant::now()),
+            Done::Looked(number, images) => self.looked(number, images, Instant::now()),
             Done::Edited(Ok(text)) => {
                 self.composer.set_text(&text);
                 Vec::new()
@@ -148,12 +225,46 @@ impl App {
                 self.transcript.push_notice(&why);
                 Vec::new()
             }
+            Done::Listed(listed) => self.listed(listed),
+            Done::Read(request, text) => self.read(request, text, Instant::now()),
+            Done::Models(wanted, models) => self.models_listed(wanted, models),
+            Done::Selected(selected) => self.selected(selected),
+            Done::Saved(saved) => self.settings_saved(saved),
+            Done::Themes(themes) => self.open_settings(themes),
+            Done::Trusted(decision) => self.offer_trust(decision),
+            Done::Providers(why, providers) => self.open_login(why, providers),
+            Done::SignedIn(done) => self.signed_in(*done),
+            Done::Sessions(listed) => self.sessions_listed(listed),
+            Done::Tree(log, prompts) => self.open_tree(log, prompts),
+            Done::Rewound(rewound) => self.rewind(rewound),
+            Done::Usage(table) => {
+                self.transcript.push_show(&table);
+                Vec::new()
+            }
+            Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
+    }
+
+    /// The directory that is worked in.
+    fn workspace(&self) -> &Path {
+        let session = self.session.as_ref();
+        session.map_or(&self.cwd, |session| &session.workspace)
+    }
+
+    /// Where skills and templates are looked for. A session means that its workspace is trusted.
+    fn places(&self) -> Vec<Place> {
+        let workspace = self.session.as_ref().map(|session| &*session.workspace);
+        places(&self.process.home, workspace)
     }
 
     /// The running turn.
     fn turn(&self) -> Option<&Turn> {
         self.session.as_ref()?.turn.as_ref()
+    }
+
+    /// Something to be said on the ordinary screen at the end.
+    pub fn set_farewell(&mut self, why: &str) {
+        self.farewell = Some(why.to_owned());
     }
 
     /// What is to be said on the ordinary screen at the end.

@@ -8,8 +8,11 @@ use crate::config::layout::expand;
 use crate::text::one_line;
 use crate::tui::figures;
 use crate::tui::frame::{Caret, InlineFrame, Size};
+use crate::tui::rich::clipped;
 use crate::tui::style::Row;
+use crate::tui::transcript::View;
 use crate::tui::view::activity::{self, Activity};
+use crate::tui::view::surface::{dim, divider};
 use crate::tui::view::{queue, status};
 
 /// Columns of a path in the status row.
@@ -22,13 +25,22 @@ struct Below {
 }
 
 impl App {
-    /// What the main screen shall show. Rows that have settled are in one frame only.
-    pub fn inline_frame(&mut self, size: Size, now: Instant, late: bool) -> InlineFrame {
+    /// What the main screen shall show. Rows that have settled are in one frame only, and again when
+    /// they are still on the screen, as `on_screen` of them are, and the width is another one.
+    pub fn inline_frame(
+        &mut self,
+        size: Size,
+        on_screen: usize,
+        now: Instant,
+        late: bool,
+    ) -> InlineFrame {
         let columns = usize::from(size.columns);
         let height = usize::from(size.rows);
         let below = self.below(columns, height, now, late);
+        let replace = self.transcript.take_back(on_screen, columns);
         let settled = self.transcript.settled_rows(columns);
         let room = height.saturating_sub(below.rows.len());
+        self.scroll.drawn_at_end(View::chat(columns), room);
         let mut live = self.transcript.live_rows(columns, room);
         let above = live.len();
         let caret = below.caret.map(|caret| Caret {
@@ -37,32 +49,65 @@ impl App {
         });
         live.extend(below.rows);
         InlineFrame {
-            replace: 0,
+            replace,
             settled,
             live,
             caret,
         }
     }
 
+    /// The conversation in a part of the screen that e has to itself, with the composer at its
+    /// bottom, and where the caret is: exactly `height` rows.
+    pub(super) fn conversation(
+        &mut self,
+        columns: usize,
+        height: usize,
+        now: Instant,
+        late: bool,
+    ) -> (Vec<Row>, Option<Caret>) {
+        let Below { rows, caret } = self.below(columns, height, now, late);
+        let most = rows.len().saturating_sub(height);
+        let cut = caret.map_or(most, |caret| most.min(caret.row));
+        let room = height.saturating_sub(rows.len());
+        let view = View::chat(columns);
+        let mut all = self.scroll.rows(&self.transcript, view, room);
+        all.resize(room, Row::default());
+        all.extend(rows.into_iter().skip(cut).take(height));
+        let caret = caret.map(|caret| Caret {
+            row: caret.row - cut + room,
+            ..caret
+        });
+        (all, caret)
+    }
+
     fn below(&mut self, columns: usize, height: usize, now: Instant, late: bool) -> Below {
         let mut rows = Vec::new();
-        if let Some(turn) = self.turn() {
-            rows.extend(self.activity(turn, columns, now, late));
+        match self.turn() {
+            Some(turn) => rows.extend(self.activity(turn, columns, now, late)),
+            None => {
+                let text = self.activity_slots();
+                if !text.is_empty() {
+                    let label = Activity::Label {
+                        text: &text,
+                        lit: None,
+                    };
+                    rows.extend(activity::rows(&label, late, columns));
+                }
+            }
         }
         rows.extend(self.widgets(columns));
-        let held = self.turn().map_or(0, |turn| turn.held.len());
-        match held {
-            0 => rows.push(Row::default()),
-            waiting => rows.extend(queue::rows(
-                queue::Queue {
-                    waiting,
-                    steering: waiting,
-                    editing: None,
-                },
-                columns,
-            )),
+        match self.queue.band() {
+            band if band.waiting == 0 => rows.push(Row::default()),
+            band => {
+                rows.push(divider(columns));
+                rows.extend(queue::rows(band, columns));
+            }
         }
-        let view = self.composer.view(columns, (height / 2 + 1).max(3));
+        let mut view = self.composer.view(columns, (height / 2 + 1).max(3));
+        if let Some(text) = self.field_placeholder() {
+            let room = columns.saturating_sub(view.caret.1);
+            view.rows[0].spans.extend(clipped(text, dim(), room).spans);
+        }
         let caret = Caret {
             row: rows.len() + view.caret.0,
             column: view.caret.1,
@@ -72,25 +117,42 @@ impl App {
             row: caret.row + usize::from(self.composer.attachments().is_some()),
             ..caret
         };
-        rows.extend(view.rows);
+        let surface = self.surface.as_ref();
+        let typed_into = surface.and_then(|surface| surface.caret(columns));
+        let caret = match typed_into {
+            Some((row, column)) => Caret {
+                row: rows.len() + row,
+                column,
+            },
+            None => {
+                rows.extend(view.rows);
+                caret
+            }
+        };
         let hint = self.settings.trust_scroll_hint.clone();
         let hint = hint.as_deref().unwrap_or("pgup/pgdn scroll");
-        let takes_keys = self
-            .surface
-            .as_ref()
-            .is_some_and(super::Surface::takes_keys);
+        let takes_keys = match &self.surface {
+            Some(surface) => surface.takes_keys(),
+            None => self.extension_takes_keys(),
+        };
         match &mut self.surface {
             Some(surface) => {
                 rows.extend(surface.rows(hint, columns, height.saturating_sub(rows.len())))
             }
             None => {
-                rows.push(Row::default());
-                rows.push(self.status(columns, now));
+                let room = height.saturating_sub(rows.len());
+                match self.extension_surface(columns, room) {
+                    Some(surface) => rows.extend(surface),
+                    None => {
+                        rows.push(Row::default());
+                        rows.push(self.status(columns, now));
+                    }
+                }
             }
         }
         Below {
             rows,
-            caret: Some(caret).filter(|_| !takes_keys),
+            caret: Some(caret).filter(|_| !takes_keys || typed_into.is_some()),
         }
     }
 
@@ -138,7 +200,7 @@ impl App {
         })
     }
 
-    fn status(&self, columns: usize, now: Instant) -> Row {
+    pub(super) fn status(&self, columns: usize, now: Instant) -> Row {
         let left: Vec<String> = self
             .layout
             .status_left
@@ -146,8 +208,12 @@ impl App {
             .map(|template| expand(template, |token| self.status_token(token)))
             .collect();
         let armed = self.armed_until.is_some_and(|until| now < until);
+        let hidden = self.hidden_pane().filter(|_| !armed);
         let right = match armed {
             true => "ctrl+c again to quit".to_owned(),
+            false if self.reading.is_some() => "reading the clipboard".to_owned(),
+            false if hidden.is_some() => hidden.unwrap_or_default(),
+            false if self.reader.is_none() && !self.scroll.follows() => self.scroll_hint(),
             false => {
                 let parts = self.layout.status_right.iter();
                 let parts =
@@ -159,6 +225,11 @@ impl App {
             }
         };
         status::row(&left, &right, columns)
+    }
+
+    fn scroll_hint(&self) -> String {
+        let hint = self.settings.scroll_hint.as_deref();
+        one_line(hint.unwrap_or("reading back · end to follow"), None)
     }
 
     fn status_token(&self, token: &str) -> String {
@@ -195,10 +266,10 @@ impl App {
         let home = self.process.env.path("HOME");
         let below = home
             .as_deref()
-            .and_then(|home| self.cwd.strip_prefix(home).ok());
+            .and_then(|home| self.workspace().strip_prefix(home).ok());
         let (prefix, path) = match below {
             Some(below) => ("~/", below),
-            None => ("", self.cwd.as_path()),
+            None => ("", self.workspace()),
         };
         let parts: Vec<_> = path
             .components()

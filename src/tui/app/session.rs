@@ -4,13 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{App, Done, Effect, Opened, Surface, Task, Turn};
-use crate::agent::{Choice, Input, Origin, Past, Reason, Selection, SessionKey, Toolset};
+use super::account::Why;
+use super::queue::Queue;
+use super::{App, Done, Effect, Opened, Surface, Task, Turn, transcript_options};
+use crate::agent::{
+    Choice, Input, Origin, Past, Reason, RequestId, Selection, SessionKey, Toolset,
+};
 use crate::config::Trust;
 use crate::config::build::VERSION;
 use crate::config::trust::{self, Decision};
-use crate::error::{Error, Result};
-use crate::tools;
+use crate::error::{Error, Kind, Result};
+use crate::tui::transcript::Transcript;
 use crate::tui::view::trust as panel;
 
 /// What trust lets e load.
@@ -22,6 +26,8 @@ Tools run with your permissions either way: trust is not a sandbox.";
 pub struct Session {
     /// What the core calls it.
     pub key: SessionKey,
+    /// Its id, in whose place a log has another after a fork.
+    pub id: String,
     /// Its directory.
     pub workspace: PathBuf,
     /// What answers from the next turn on.
@@ -34,6 +40,8 @@ pub struct Session {
     pub context_tokens: u64,
     /// The turn that runs.
     pub turn: Option<Turn>,
+    /// The command that runs.
+    pub shell: Option<RequestId>,
 }
 
 impl App {
@@ -44,15 +52,15 @@ impl App {
         } else if self.layout.banner {
             self.transcript.push_banner(VERSION, "/help for commands");
         }
+        let warnings = std::mem::take(&mut self.warnings);
+        self.warn(warnings);
         let (trust, warnings) = Trust::load(&self.process.home, self.process.trusted.clone());
-        for warning in warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
-        }
+        self.warn(warnings);
         match trust.decision(&self.cwd) {
-            Decision::Trusted => self.open(Reason::Startup),
+            Decision::Trusted => self.begin(),
             Decision::Declined => match trust.check(&self.cwd) {
                 Err(error) => self.refuse(error),
-                Ok(()) => self.open(Reason::Startup),
+                Ok(()) => self.begin(),
             },
             Decision::Unasked => {
                 let broader = self.broader();
@@ -96,22 +104,36 @@ impl App {
         self.surface = None;
         match trust::record(&self.process.home, &self.process.env, &directory, true) {
             Ok(warnings) => {
-                for warning in warnings {
-                    self.transcript.push_notice(&format!("warning: {warning}"));
-                }
+                self.warn(warnings);
             }
             Err(error) => {
                 self.transcript.push_error(&error.to_string());
                 return Vec::new();
             }
         }
-        self.open(Reason::Startup)
+        self.begin()
+    }
+
+    /// Opens the first session, as the command line asks for it.
+    pub(super) fn begin(&mut self) -> Vec<Effect> {
+        if self.options.resume_picker {
+            self.awaits_pick = true;
+            self.list_sessions()
+        } else if self.options.resume_newest {
+            self.resume_newest()
+        } else {
+            self.open(Reason::Startup)
+        }
     }
 
     /// Opens a fresh session.
     pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
         let (process, choice) = (self.process.clone(), self.choice());
-        self.opening = reason;
+        let mut transcript = Transcript::new(transcript_options(&self.settings));
+        if reason == Reason::New && self.layout.banner {
+            transcript.push_banner(VERSION, "/help for commands");
+        }
+        self.is_opening = true;
         let work = move || {
             let mut warnings = Vec::new();
             let spec = process.open(choice, &mut warnings);
@@ -119,8 +141,9 @@ impl App {
                 Box::new(Opened {
                     spec,
                     past: Past::default(),
+                    transcript,
                     warnings,
-                    log: None,
+                    reason,
                 })
             }))
         };
@@ -129,7 +152,7 @@ impl App {
 
     pub(super) fn choice(&self) -> Choice {
         Choice {
-            workspace: self.cwd.clone(),
+            workspace: self.workspace().to_path_buf(),
             model: self.options.model.clone(),
             effort: self.options.effort.clone(),
             tools: match self.options.no_tools {
@@ -142,63 +165,82 @@ impl App {
 
     /// A session can begin, in the place of the one before.
     pub(super) fn opened(&mut self, opened: Result<Box<Opened>>) -> Vec<Effect> {
+        self.is_opening = false;
         let Opened {
             spec,
             past,
+            transcript,
             warnings,
-            log,
+            reason,
         } = match opened {
             Ok(opened) => *opened,
-            Err(error) => {
-                self.transcript.push_error(&error.to_string());
-                return Vec::new();
-            }
+            Err(error) => return self.not_opened(&error),
         };
-        for warning in warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
-        }
-        let mut effects = self.close();
+        self.transcript.replace(transcript);
+        self.warn(warnings);
+        let mut effects = self.close(Some(reason));
         let key = self.next_session();
-        let extensions = spec.extensions.clone();
-        let messages: Vec<_> = past
-            .entries
-            .iter()
-            .map(|entry| entry.message.clone())
-            .collect();
-        self.transcript
-            .restore(&messages, |name, arguments| match extensions.tool(name) {
-                Some(tool) => crate::agent::extension_label(&tool.item, arguments),
-                None => tools::label(name, arguments),
-            });
         self.session = Some(Session {
             key,
             workspace: spec.workspace.clone(),
             selection: spec.selection.clone(),
             name: past.name.clone(),
-            log,
+            log: past.log.as_ref().map(|log| log.path().to_path_buf()),
+            id: spec.id.clone(),
             context_tokens: 0,
             turn: None,
+            shell: None,
         });
         let origin = Origin {
-            reason: self.opening,
+            reason,
             handle: None,
         };
         effects.push(Effect::Send(Input::Open(key, Arc::new(spec), past, origin)));
         if let Some(prompt) = self.held_prompt.take() {
             effects.extend(self.submit_text(prompt, Instant::now()));
         }
+        effects.extend(self.carry_out(Instant::now()));
         effects
     }
 
-    /// Lets the session go.
-    pub(super) fn close(&mut self) -> Vec<Effect> {
+    /// There is no such session: the present one goes on, else a fresh one is opened.
+    fn not_opened(&mut self, error: &Error) -> Vec<Effect> {
+        let why = error.to_string();
+        if self.session.is_some() {
+            self.transcript.push_error(&why);
+            return self.carry_out(Instant::now());
+        }
+        // What was to be said to the other session is not said to a fresh one unasked.
+        self.give_up_waiting();
+        if error.kind() == Kind::Usage {
+            return self.login(Why::Start(why));
+        }
+        self.transcript.push_error(&why);
+        let options = &mut self.options;
+        let resumed = [&mut options.resume_newest, &mut options.resume_picker];
+        if !resumed.into_iter().map(std::mem::take).any(|asked| asked) {
+            return Vec::new();
+        }
+        if let Some(prompt) = self.held_prompt.take() {
+            self.give_back(&prompt, Vec::new());
+        }
+        self.open(Reason::Startup)
+    }
+
+    /// Lets the session go. `next` is why another takes its place.
+    pub(super) fn close(&mut self, next: Option<Reason>) -> Vec<Effect> {
         let Some(session) = self.session.take() else {
             return Vec::new();
         };
+        let mut effects = self.refuse_questions("the session is another one");
+        self.queue = Queue::default();
+        self.scroll.follow();
         let request = self.next_request();
-        vec![Effect::Send(Input::Close {
+        effects.push(Effect::Send(Input::Close {
             session: session.key,
             request,
-        })]
+            next,
+        }));
+        effects
     }
 }

@@ -5,20 +5,45 @@
 
 use std::time::Instant;
 
-use super::{App, Effect, Turn};
+use super::images::{QUESTION, without_path};
+use super::{App, Done, Effect, Task, Turn, commands};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source};
 use crate::chat::Image;
+use crate::config::resources::{Skill, template};
+use crate::error::Result;
 use crate::extension::{Hook, HookKind, Verdict};
 
 /// A line on its way.
 #[derive(Debug)]
 pub(super) struct Submitted {
-    /// The question to the extensions; none when none has the hook.
-    request: Option<RequestId>,
+    stage: Stage,
     text: String,
     images: Vec<Image>,
-    verdict: Option<Verdict>,
+    /// It is for the model whatever it looks like.
+    is_prompt: bool,
 }
+
+/// What a line waits for.
+#[derive(Debug)]
+enum Stage {
+    /// The text of the skill that it uses; its own text is what is said to it.
+    Skill(RequestId),
+    /// What the extensions say to it.
+    Hooked(RequestId),
+    /// Nothing; this is what the extensions said.
+    Ready(Option<Verdict>),
+    /// The image that its first word seems to name.
+    Image(u64),
+    /// Nothing: its first word names no image.
+    NoImage,
+    /// Whether its first word is a template.
+    Template(RequestId),
+    /// Nothing: this is a prompt.
+    Prompt,
+}
+
+/// Why a prompt with images stays.
+const NO_IMAGES: &str = "images cannot join a running turn; send them after it";
 
 /// What a line is.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,47 +59,147 @@ enum Line<'a> {
 impl App {
     /// Enter was pressed in the composer.
     pub(super) fn submit(&mut self, now: Instant) -> Vec<Effect> {
-        if self.composer.draft().is_blank() {
+        if self.enter_waits() || self.composer.draft().is_blank() {
             return Vec::new();
         }
-        if self.session.is_none() {
-            self.transcript
-                .push_notice("there is no session yet: sign in with /login first");
+        let text = self.composer.draft().buffer.expand();
+        if let Some(effects) = self.catch_key(&text) {
+            return effects;
+        }
+        if self.session.is_none() && !self.is_opening && !is_own_command(&text) {
+            self.transcript.push_notice(
+                "there is no session: sign in with /login, or choose a model with /models",
+            );
             return Vec::new();
         }
+        if self.turn().is_some() && !self.composer.draft().images.is_empty() {
+            self.transcript.push_notice(NO_IMAGES);
+            return Vec::new();
+        }
+        self.scroll.follow();
         let draft = self.composer.take();
-        let text = draft.buffer.expand();
         self.composer.remember(&text);
         self.history_append(&text);
-        self.send_through_hooks(text, draft.images, now)
+        self.send_through_hooks(text, draft.images, false, now)
     }
 
     /// Submits a text that nobody typed here: the first prompt, or what a command made.
     pub(super) fn submit_text(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        self.send_through_hooks(text, Vec::new(), now)
+        self.send_through_hooks(text, Vec::new(), false, now)
+    }
+
+    /// Submits what an extension says in the person's place. It runs no command, so that none can
+    /// call itself.
+    pub(super) fn submit_prompt(&mut self, text: String, now: Instant) -> Vec<Effect> {
+        self.send_through_hooks(text, Vec::new(), true, now)
     }
 
     fn send_through_hooks(
         &mut self,
         text: String,
         images: Vec<Image>,
+        is_prompt: bool,
         now: Instant,
     ) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        let hooked = self.process.extensions.hooks.contains(&HookKind::Input);
-        let request = hooked.then(|| self.next_request());
-        if let Some(request) = request {
-            let hook = Hook::Input { text: text.clone() };
-            effects.push(Effect::Send(Input::Hook(request, hook)));
-        }
+        let (stage, mut effects) = self.ask_hooks(&text);
         self.submitted.push_back(Submitted {
-            request,
+            stage,
             text,
             images,
-            verdict: None,
+            is_prompt,
         });
         effects.extend(self.carry_out(now));
         effects
+    }
+
+    fn ask_hooks(&mut self, text: &str) -> (Stage, Vec<Effect>) {
+        if !self.process.extensions.hooks.contains(&HookKind::Input) {
+            return (Stage::Ready(None), Vec::new());
+        }
+        let request = self.next_request();
+        let hook = Hook::Input {
+            text: text.to_owned(),
+        };
+        let effect = Effect::Send(Input::Hook(request, hook));
+        (Stage::Hooked(request), vec![effect])
+    }
+
+    /// Submits what a skill says, and what is said to it.
+    pub(super) fn submit_skill(
+        &mut self,
+        skill: Skill,
+        said: String,
+        images: Vec<Image>,
+    ) -> Vec<Effect> {
+        let request = self.next_request();
+        let text = said.clone();
+        self.submitted.push_back(Submitted {
+            stage: Stage::Skill(request),
+            text,
+            images,
+            is_prompt: false,
+        });
+        let work = move || Done::Read(request, skill.prompt(&said).map(Some));
+        vec![Effect::Task(Task::new(work))]
+    }
+
+    /// The file that a line waited for has been read.
+    pub(super) fn read(
+        &mut self,
+        request: RequestId,
+        text: Result<Option<String>>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let waits = |line: &Submitted| match line.stage {
+            Stage::Skill(one) | Stage::Template(one) => one == request,
+            Stage::Hooked(_)
+            | Stage::Ready(_)
+            | Stage::Image(_)
+            | Stage::NoImage
+            | Stage::Prompt => false,
+        };
+        let Some(at) = self.submitted.iter().position(waits) else {
+            return Vec::new();
+        };
+        let mut effects = Vec::new();
+        let is_skill = matches!(self.submitted[at].stage, Stage::Skill(_));
+        match text {
+            Err(error) => {
+                self.transcript.push_error(&error.to_string());
+                if let Some(line) = self.submitted.remove(at) {
+                    self.give_back(&line.text, line.images);
+                }
+            }
+            Ok(Some(text)) if is_skill => {
+                let (stage, more) = self.ask_hooks(&text);
+                effects = more;
+                let line = &mut self.submitted[at];
+                line.stage = stage;
+                line.text = text;
+            }
+            Ok(Some(text)) => {
+                let line = &mut self.submitted[at];
+                line.stage = Stage::Prompt;
+                line.text = text;
+            }
+            Ok(None) => {
+                if let Some(line) = self.submitted.remove(at) {
+                    effects = self.run_added(&line);
+                }
+            }
+        }
+        effects.extend(self.carry_out(now));
+        effects
+    }
+
+    /// There will be no session for what waits for one.
+    pub(super) fn give_up_waiting(&mut self) {
+        for line in std::mem::take(&mut self.submitted) {
+            match is_own_command(&line.text) {
+                true => self.submitted.push_back(line),
+                false => self.give_back(&line.text, line.images),
+            }
+        }
     }
 
     /// The extensions have looked at a line.
@@ -84,69 +209,179 @@ impl App {
         verdict: Verdict,
         now: Instant,
     ) -> Vec<Effect> {
-        let waits = |line: &&mut Submitted| line.request == Some(request);
+        let waits =
+            |line: &&mut Submitted| matches!(line.stage, Stage::Hooked(one) if one == request);
         if let Some(line) = self.submitted.iter_mut().find(waits) {
-            line.verdict = Some(verdict);
+            line.stage = Stage::Ready(Some(verdict));
         }
         self.carry_out(now)
     }
 
-    fn carry_out(&mut self, now: Instant) -> Vec<Effect> {
+    /// Does what the oldest lines want, up to the first that waits.
+    pub(super) fn carry_out(&mut self, now: Instant) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let ready = |line: &Submitted| line.request.is_none() || line.verdict.is_some();
-        while self.submitted.front().is_some_and(ready) {
+        while self
+            .submitted
+            .front()
+            .is_some_and(|line| self.is_ready(line))
+        {
             let Some(line) = self.submitted.pop_front() else {
                 break;
             };
-            let mut text = line.text;
-            if let Some(Verdict::Input {
-                consumed,
-                replacement,
-                notices,
-            }) = line.verdict
-            {
-                for notice in notices {
-                    self.transcript.push_notice(&notice);
-                }
-                if consumed {
-                    continue;
-                }
-                text = replacement.unwrap_or(text);
-            }
-            effects.extend(self.run_line(text, line.images, now));
+            effects.extend(self.advance(line, now));
         }
         effects
     }
 
-    fn run_line(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
-        match line(&text) {
-            Line::Shell(command) => self.shell(command, &images),
-            Line::Slash(name, args) => match self.command(name, args, now) {
-                Some(effects) => effects,
-                None => {
-                    self.transcript
-                        .push_notice(&format!("there is no command /{name} - see /help"));
-                    Vec::new()
+    fn is_ready(&self, line: &Submitted) -> bool {
+        let has_place = self.session.is_some() && !self.is_opening;
+        let has_place = has_place || is_own_command(&line.text);
+        match line.stage {
+            Stage::Ready(_) | Stage::NoImage | Stage::Prompt => has_place,
+            Stage::Skill(_) | Stage::Hooked(_) | Stage::Image(_) | Stage::Template(_) => false,
+        }
+    }
+
+    fn advance(&mut self, line: Submitted, now: Instant) -> Vec<Effect> {
+        let mut text = line.text;
+        match line.stage {
+            Stage::Prompt => return self.prompt(text, line.images, now),
+            Stage::Ready(Some(Verdict::Input {
+                consumed,
+                replacement,
+                notices,
+            })) => {
+                for notice in notices {
+                    self.transcript.push_notice(&notice);
                 }
+                if consumed {
+                    return Vec::new();
+                }
+                text = replacement.unwrap_or(text);
+            }
+            Stage::NoImage => return self.run_line(text, line.images, now),
+            Stage::Ready(_)
+            | Stage::Skill(_)
+            | Stage::Hooked(_)
+            | Stage::Image(_)
+            | Stage::Template(_) => {}
+        }
+        let looks = self.look_for_image(&text).filter(|_| !line.is_prompt);
+        if let Some((number, task)) = looks {
+            self.submitted.push_front(Submitted {
+                stage: Stage::Image(number),
+                text,
+                ..line
+            });
+            return vec![task];
+        }
+        match line.is_prompt {
+            true => self.prompt(text, line.images, now),
+            false => self.run_line(text, line.images, now),
+        }
+    }
+
+    /// The file that a line seems to begin with has been read.
+    pub(super) fn looked(&mut self, number: u64, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+        let waits = |line: &&mut Submitted| matches!(line.stage, Stage::Image(at) if at == number);
+        if let Some(line) = self.submitted.iter_mut().find(waits) {
+            line.stage = Stage::NoImage;
+            if !images.is_empty() {
+                line.stage = Stage::Prompt;
+                line.text = without_path(&line.text).to_owned();
+                line.images.extend(images);
+            }
+        }
+        self.carry_out(now)
+    }
+
+    pub(super) fn run_line(
+        &mut self,
+        text: String,
+        images: Vec<Image>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        match line(&text) {
+            Line::Shell(command) => {
+                self.leave_out(&images);
+                self.shell(command)
+            }
+            Line::Slash(name, args) => match self.command(name, args, now) {
+                Some(effects) => {
+                    self.leave_out(&images);
+                    effects
+                }
+                None => self.look_for_template(text, images),
             },
             Line::Prompt => self.prompt(text, images, now),
         }
     }
 
+    fn leave_out(&mut self, images: &[Image]) {
+        if !images.is_empty() {
+            self.transcript
+                .push_notice("the images were left out: a command takes none");
+        }
+    }
+
+    /// Reads the template that a line may name. What was submitted later waits for it.
+    fn look_for_template(&mut self, text: String, images: Vec<Image>) -> Vec<Effect> {
+        let request = self.next_request();
+        let places = self.places();
+        let typed = text.clone();
+        let work = move || {
+            let filled = match line(&typed) {
+                Line::Slash(name, args) => {
+                    template(&places, name).map(|template| template.fill(args))
+                }
+                Line::Shell(_) | Line::Prompt => None,
+            };
+            Done::Read(request, Ok(filled))
+        };
+        self.submitted.push_front(Submitted {
+            stage: Stage::Template(request),
+            text,
+            images,
+            is_prompt: false,
+        });
+        vec![Effect::Task(Task::new(work))]
+    }
+
+    /// A slash line that is neither e's own nor a template.
+    fn run_added(&mut self, submitted: &Submitted) -> Vec<Effect> {
+        let Line::Slash(name, args) = line(&submitted.text) else {
+            return Vec::new();
+        };
+        if let Some(effects) = self.extension_command(name, args) {
+            return effects;
+        }
+        let says = format!("there is no command /{name} - see /help");
+        self.transcript.push_notice(&says);
+        Vec::new()
+    }
+
     /// Says something to the model: a new turn, or a message into the running one.
     pub(super) fn prompt(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+        let text = match text.trim().is_empty() && !images.is_empty() {
+            true => QUESTION.to_owned(),
+            false => text,
+        };
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
         let key = session.key;
-        if let Some(turn) = &mut session.turn {
+        if session.shell.is_some() || session.turn.as_ref().is_some_and(|turn| turn.stopping) {
+            self.queue.later(text, images);
+            return Vec::new();
+        }
+        if session.turn.is_some() {
             if !images.is_empty() {
-                self.transcript
-                    .push_notice("images cannot join a running turn; send them after it");
+                self.transcript.push_notice(NO_IMAGES);
+                self.give_back(&text, images);
                 return Vec::new();
             }
-            turn.held.push(text.clone());
+            self.queue.steer(request, text.clone());
             return vec![Effect::Send(Input::Steer {
                 session: key,
                 request,
@@ -166,6 +401,11 @@ impl App {
             limits: Limits::default(),
         })]
     }
+}
+
+/// Whether a line is a command of e itself, which needs no session.
+fn is_own_command(text: &str) -> bool {
+    matches!(line(text), Line::Slash(name, _) if commands::find(name).is_some())
 }
 
 /// What a line is. Slash text is literal when it is `/`, begins with `/ `, or when its first word has

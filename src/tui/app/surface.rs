@@ -1,6 +1,9 @@
 //! What stands below the composer: one surface at a time.
 
+use super::pickers::Choosing;
 use crate::tui::style::Row;
+use crate::tui::view::login::Login;
+use crate::tui::view::settings::Settings;
 use crate::tui::view::trust::Trust;
 
 /// The open surface.
@@ -8,6 +11,12 @@ use crate::tui::view::trust::Trust;
 pub enum Surface {
     /// Whether the directory is trusted.
     Trust(Trust),
+    /// A list to choose from.
+    Picker(Box<Choosing>),
+    /// Signing in.
+    Login(Login),
+    /// The settings.
+    Settings(Settings),
 }
 
 impl Surface {
@@ -15,13 +24,26 @@ impl Surface {
     pub fn rows(&mut self, trust_hint: &str, columns: usize, height: usize) -> Vec<Row> {
         match self {
             Surface::Trust(trust) => trust.rows(trust_hint, columns, height),
+            Surface::Picker(choosing) => choosing.rows(columns, height),
+            Surface::Login(login) => login.rows(columns, height),
+            Surface::Settings(settings) => settings.rows(columns),
+        }
+    }
+
+    /// Where the caret stands, as a row and a column of its rows, when a key is typed into it. The
+    /// composer is hidden then.
+    pub fn caret(&self, columns: usize) -> Option<(usize, usize)> {
+        match self {
+            Surface::Login(login) => login.caret(columns),
+            Surface::Trust(_) | Surface::Picker(_) | Surface::Settings(_) => None,
         }
     }
 
     /// Whether the composer takes no keys meanwhile.
     pub fn takes_keys(&self) -> bool {
         match self {
-            Surface::Trust(_) => true,
+            Surface::Trust(_) | Surface::Login(_) | Surface::Settings(_) => true,
+            Surface::Picker(choosing) => !choosing.picks.follows_draft(),
         }
     }
 }

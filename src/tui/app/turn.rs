@@ -20,8 +20,6 @@ pub struct Turn {
     pub phase: Phase,
     /// Whether it is being stopped.
     pub stopping: bool,
-    /// Messages that steer it and have not been taken, oldest first.
-    pub held: Vec<String>,
 }
 
 /// What a turn is doing.
@@ -63,7 +61,6 @@ impl Turn {
             started: now,
             phase: Phase::Working,
             stopping: false,
-            held: Vec::new(),
         }
     }
 
@@ -89,13 +86,6 @@ impl Turn {
                 limit: *limit,
                 until: now + RECOVERED,
             },
-            TurnEvent::Steered(text) => {
-                // They are taken in the order in which they were held.
-                if let Some(at) = self.held.iter().position(|held| held == text) {
-                    self.held.remove(at);
-                }
-                return;
-            }
             TurnEvent::Reasoning(_)
             | TurnEvent::ToolBatch(_)
             | TurnEvent::ToolStart(_)

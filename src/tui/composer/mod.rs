@@ -254,7 +254,8 @@ impl Composer {
         self.field.is_some()
     }
 
-    fn is_secret(&self) -> bool {
+    /// Whether what is typed is masked.
+    pub fn is_secret(&self) -> bool {
         self.field.as_ref().is_some_and(|field| field.is_secret)
     }
 

@@ -80,6 +80,15 @@ impl Inline {
         };
     }
 
+    /// e was launched in the last row for all it knew, and this is where it really was. Returns how
+    /// many rows further up everything is than was thought.
+    pub(super) fn began_at(&mut self, row: usize) -> usize {
+        let top = self.top.min(row);
+        let up = self.top - top;
+        self.top = top;
+        up
+    }
+
     /// After a resize, with the cursor found in `row`. `reflows` says that the terminal wraps rows
     /// that became too long.
     pub(super) fn found(&mut self, row: usize, size: Size, reflows: bool) {

@@ -41,6 +41,8 @@ pub struct Screen {
     cursor: Option<(Caret, bool)>,
     /// The row of the main screen that the cursor is in, when that is known.
     row: Option<usize>,
+    /// The next inline frame makes sure that the cursor is at the start of a row.
+    is_fresh: bool,
 }
 
 /// What is known about the main screen.
@@ -48,6 +50,8 @@ pub struct Screen {
 enum Place {
     /// e begins at the cursor, wherever that is.
     Launch,
+    /// As if e had begun in the last row. Ways from row to row are right wherever it was.
+    Assumed,
     /// It had this size when the last frame was painted.
     Resized(Size),
     /// All.
@@ -66,6 +70,7 @@ impl Screen {
             full: None,
             cursor: None,
             row: None,
+            is_fresh: false,
         }
     }
 
@@ -80,7 +85,7 @@ impl Screen {
         if size == self.size {
             return;
         }
-        if self.place == Place::Known {
+        if !self.is_lost() {
             self.place = Place::Resized(self.size);
         }
         if let Some(lines) = &mut self.full {
@@ -103,7 +108,9 @@ impl Screen {
             lines.clear();
         }
         self.cursor = None;
-        self.row = None;
+        if self.place != Place::Assumed {
+            self.row = None;
+        }
     }
 
     /// Settled rows that are still on the main screen.
@@ -115,41 +122,64 @@ impl Screen {
     /// `terminal::ASK_CURSOR` is written on the main screen, and `cursor_is_at` or, after a
     /// deadline, `cursor_is_unknown` follows. Without them, the next inline frame guesses.
     pub fn is_lost(&self) -> bool {
-        self.place != Place::Known
+        matches!(self.place, Place::Launch | Place::Resized(_))
+    }
+
+    /// Whether nothing was painted yet, or not since somebody else had the terminal.
+    pub fn begins(&self) -> bool {
+        self.place == Place::Launch
     }
 
     /// The answer to the question where the cursor is, from 0, and the size of the terminal now.
     /// When that has changed since the question, the answer is worth nothing and the screen still
     /// lost. An answer that nobody waits for is ignored.
     pub fn cursor_is_at(&mut self, row: u16, column: u16, now: Size) {
-        if !self.is_lost() {
+        if self.place == Place::Known {
             return;
         }
         if at_least_one(now) != self.size {
             return self.resize(now);
         }
         let row = usize::from(row.min(self.size.rows - 1));
-        self.found(row, usize::from(column));
-        self.row = Some(row);
+        self.row = match self.place {
+            Place::Launch => {
+                self.inline.launch(row, usize::from(column), self.size);
+                Some(row)
+            }
+            Place::Assumed => {
+                // What was painted since is further up by as many rows as it began further up.
+                let up = self.inline.began_at(row + usize::from(column > 0));
+                self.cursor = None;
+                self.row.map(|row| row.saturating_sub(up))
+            }
+            Place::Resized(_) => {
+                self.inline.found(row, self.size, self.reflows);
+                Some(row)
+            }
+            Place::Known => return,
+        };
+        self.place = Place::Known;
     }
 
     /// No answer came: e begins in the last row, or where most terminals would have the cursor.
+    /// The answer to the question where e begins is welcome later.
     pub fn cursor_is_unknown(&mut self) {
-        let row = match self.place {
-            Place::Resized(old) => self.inline.guess(old, self.size),
-            Place::Launch | Place::Known => usize::from(self.size.rows) - 1,
-        };
-        self.found(row, 0);
-        self.row = None;
-    }
-
-    fn found(&mut self, row: usize, column: usize) {
         match self.place {
-            Place::Launch => self.inline.launch(row, column, self.size),
-            Place::Resized(_) => self.inline.found(row, self.size, self.reflows),
-            Place::Known => {}
+            Place::Launch => {
+                let last = usize::from(self.size.rows) - 1;
+                self.inline.launch(last, 0, self.size);
+                self.row = Some(last);
+                self.is_fresh = true;
+                self.place = Place::Assumed;
+            }
+            Place::Resized(old) => {
+                let row = self.inline.guess(old, self.size);
+                self.inline.found(row, self.size, self.reflows);
+                self.row = None;
+                self.place = Place::Known;
+            }
+            Place::Assumed | Place::Known => {}
         }
-        self.place = Place::Known;
     }
 
     /// The bytes that turn what the terminal shows into `frame`. None when it shows that already.
@@ -171,9 +201,13 @@ impl Screen {
             }
         };
         let same_cursor = self.cursor.replace(cursor) == Some(cursor);
-        match bytes.is_empty() && same_cursor {
-            true => Vec::new(),
-            false => bytes.finish(cursor.0, cursor.1),
+        if bytes.is_empty() && same_cursor {
+            return Vec::new();
+        }
+        let bytes = bytes.finish(cursor.0, cursor.1);
+        match std::mem::take(&mut self.is_fresh) {
+            true => [fresh_row(self.size), bytes].concat(),
+            false => bytes,
         }
     }
 
@@ -219,6 +253,14 @@ fn paint_full(
         out.apply(row, new, changes, usize::from(size.columns));
     }
     lines
+}
+
+/// Goes to the start of a row: of the next one when there is text to the left of the cursor. So
+/// many spaces fit into the row only from its start, and a terminal breaks the line otherwise.
+fn fresh_row(size: Size) -> Vec<u8> {
+    let mut bytes = vec![b' '; usize::from(size.columns) - 1];
+    bytes.extend_from_slice(b"\r\x1b[K");
+    bytes
 }
 
 const HOME: Caret = Caret { row: 0, column: 0 };

@@ -75,6 +75,23 @@ impl Surface {
 }
 
 #[cfg(test)]
+impl Surface {
+    /// The rows as text, blank ends left out.
+    pub fn text(&self) -> Vec<String> {
+        use super::cell::Glyph;
+        let row = |line: &Line| {
+            let cells = (0..line.len()).map(|column| match line.at(column).0 {
+                Glyph::Char(c) => c.to_string(),
+                Glyph::Cluster(text) => text.to_string(),
+                Glyph::Continuation => String::new(),
+            });
+            cells.collect()
+        };
+        self.lines.iter().map(row).collect()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::tui::style::Style;

@@ -48,12 +48,15 @@ pub struct Streamed {
     pub(super) rest: String,
     fence: Option<Fence>,
     known: Definitions,
+    /// A line ended since the last look: something may have settled.
+    line_ended: bool,
 }
 
 impl Streamed {
     /// Adds clean text.
     pub fn push(&mut self, text: &str) {
         self.rest.push_str(text);
+        self.line_ended |= text.contains('\n');
     }
 
     /// Whether nothing is left in the tail.
@@ -74,6 +77,10 @@ impl Streamed {
     /// Takes what will not change any more; with `finished` everything.
     pub fn settle(&mut self, finished: bool) -> Vec<Chunk> {
         let mut chunks = Vec::new();
+        let line_ended = std::mem::take(&mut self.line_ended);
+        if !line_ended && !finished && self.rest.len() <= MAX_TAIL {
+            return chunks;
+        }
         loop {
             let before = self.rest.len();
             match &mut self.fence {
@@ -167,8 +174,7 @@ impl Streamed {
         let at_line = head
             .match_indices('\n')
             .map(|(at, _)| at + 1)
-            .filter(|at| !self.rest[*at..].starts_with([' ', '\t', '\n']))
-            .next_back();
+            .rfind(|at| !self.rest[*at..].starts_with([' ', '\t', '\n']));
         let cut = at_line
             .or_else(|| head.rfind(['\n', ' ']).map(|at| at + 1))
             .unwrap_or(head.len());

@@ -172,6 +172,17 @@ fn loose_lists_and_blocks_in_items() {
 }
 
 #[test]
+fn images_are_links() {
+    let rows = styled(&whole(
+        "![alt](https://a.b) ![](https://c.d) ![](x.png)",
+        60,
+    ));
+    let expected = "⟨mdLink underline →https://a.b|alt⟩ ⟨mdLink underline →https://c.d|https://c.d⟩ \
+                    ⟨mdLink underline|x.png⟩";
+    assert_eq!(rows, [expected]);
+}
+
+#[test]
 fn hostile_text_stays_text() {
     let cases = [
         "&#27;[31m &#x9b;x &NewLine;a&Tab;b &#x202e;evil",

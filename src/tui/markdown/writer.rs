@@ -70,6 +70,8 @@ struct Look {
     heading: Option<HeadingLevel>,
     /// Open links; none for one that leads nowhere.
     links: Vec<Option<Arc<str>>>,
+    /// Open images: where their text begins, and their address.
+    images: Vec<(usize, String)>,
 }
 
 impl<'a> Writer<'a> {
@@ -178,7 +180,11 @@ impl<'a> Writer<'a> {
             Tag::Strong => self.look.bold += 1,
             Tag::Strikethrough => self.look.strike += 1,
             Tag::Link { dest_url, .. } => self.look.links.push(link::target(&dest_url)),
-            Tag::Image { dest_url, .. } => self.look.links.push(link::target(&dest_url)),
+            Tag::Image { dest_url, .. } => {
+                self.look.links.push(link::target(&dest_url));
+                let address = inline_text(&dest_url).into_owned();
+                self.look.images.push((self.inline.text().len(), address));
+            }
             Tag::TableCell => {}
             // Dialects that `options` does not switch on.
             Tag::FootnoteDefinition(_)
@@ -234,7 +240,16 @@ impl<'a> Writer<'a> {
             TagEnd::Emphasis => self.look.italic -= 1,
             TagEnd::Strong => self.look.bold -= 1,
             TagEnd::Strikethrough => self.look.strike -= 1,
-            TagEnd::Link | TagEnd::Image => {
+            TagEnd::Link => {
+                self.look.links.pop();
+            }
+            TagEnd::Image => {
+                // An image without a text shows its address.
+                let image = self.look.images.pop();
+                if let Some((_, address)) = image.filter(|(at, _)| *at == self.inline.text().len())
+                {
+                    self.inline.push(&address, self.style());
+                }
                 self.look.links.pop();
             }
             TagEnd::TableRow => {}

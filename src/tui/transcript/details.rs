@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::chat::Format;
+
 /// Results that are kept.
 const MAX_RESULTS: usize = 50;
 /// Their bytes together.
@@ -11,32 +13,51 @@ const MAX_BYTES: usize = 4 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CallKey(pub u64);
 
-/// Clean texts by call.
+/// What a call came back with. Clean.
+#[derive(Debug)]
+pub(super) struct Detail {
+    pub text: Box<str>,
+    /// How it is painted.
+    pub format: Format,
+}
+
+/// Details by call.
 #[derive(Debug, Default)]
 pub(super) struct Details {
-    texts: HashMap<CallKey, Box<str>>,
+    texts: HashMap<CallKey, Detail>,
     order: VecDeque<CallKey>,
     bytes: usize,
 }
 
 impl Details {
-    /// Keeps a text, dropping the oldest ones when there are too many.
-    pub fn keep(&mut self, key: CallKey, text: String) {
-        self.bytes += text.len();
+    /// Keeps a detail, dropping the oldest ones when there are too many.
+    pub fn keep(&mut self, key: CallKey, detail: Detail) {
+        self.bytes += detail.text.len();
         self.order.push_back(key);
-        self.texts.insert(key, text.into());
+        self.texts.insert(key, detail);
         while self.order.len() > MAX_RESULTS || self.bytes > MAX_BYTES {
             let Some(oldest) = self.order.pop_front() else {
                 break;
             };
-            let dropped = self.texts.remove(&oldest).map_or(0, |text| text.len());
+            let dropped = self
+                .texts
+                .remove(&oldest)
+                .map_or(0, |detail| detail.text.len());
             self.bytes -= dropped;
         }
     }
 
-    /// The text of a call, unless it was dropped.
-    pub fn get(&self, key: CallKey) -> Option<&str> {
-        self.texts.get(&key).map(|text| &**text)
+    /// Puts another detail in the place of one that is still kept.
+    pub fn replace(&mut self, key: CallKey, detail: Detail) {
+        if let Some(kept) = self.texts.get_mut(&key) {
+            self.bytes = self.bytes - kept.text.len() + detail.text.len();
+            *kept = detail;
+        }
+    }
+
+    /// The detail of a call, unless it was dropped.
+    pub fn get(&self, key: CallKey) -> Option<&Detail> {
+        self.texts.get(&key)
     }
 }
 
@@ -83,15 +104,25 @@ mod tests {
 
     #[test]
     fn the_newest_details_stay() {
+        let detail = |text: String| Detail {
+            text: text.into(),
+            format: Format::Text,
+        };
         let mut details = Details::default();
         for key in 0..60 {
-            details.keep(CallKey(key), key.to_string());
+            details.keep(CallKey(key), detail(key.to_string()));
         }
         assert!(details.get(CallKey(9)).is_none());
-        assert_eq!(details.get(CallKey(10)), Some("10"));
-        details.keep(CallKey(60), "x".repeat(MAX_BYTES));
+        details.replace(CallKey(9), detail("gone".into()));
+        details.replace(CallKey(10), detail("other".into()));
+        assert!(details.get(CallKey(9)).is_none());
+        assert_eq!(
+            details.get(CallKey(10)).map(|kept| &*kept.text),
+            Some("other")
+        );
+        details.keep(CallKey(60), detail("x".repeat(MAX_BYTES)));
         assert!(details.get(CallKey(59)).is_none() && details.get(CallKey(60)).is_some());
-        details.keep(CallKey(61), "x".repeat(MAX_BYTES + 1));
+        details.keep(CallKey(61), detail("x".repeat(MAX_BYTES + 1)));
         assert!(details.get(CallKey(61)).is_none() && details.bytes == 0);
     }
 

@@ -3,6 +3,7 @@
 use super::details::{Details, Tail};
 use super::group::{Group, more_rows};
 use super::options::{Depth, Options, View};
+use crate::chat::Format;
 use crate::text::expand_tabs;
 use crate::tui::diff;
 use crate::tui::markdown::{Chunk, Definitions, Streamed, render};
@@ -32,18 +33,6 @@ pub(super) enum State {
     Open,
     /// Part of a reply that an extension may replace: which one.
     Held(u32),
-}
-
-/// How the body of a shown block is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// As it stands.
-    #[default]
-    Text,
-    /// Markdown.
-    Markdown,
-    /// A diff; text when it is none.
-    Diff,
 }
 
 #[derive(Debug)]
@@ -199,8 +188,8 @@ impl Shell {
     }
 }
 
-/// Rows of a block by its format.
-pub(in crate::tui) fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
+/// Rows of a clean text by its format: blocks in the transcript, sections of a pane.
+pub fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
     let diff = match format {
         Format::Diff => diff::lines(body),
         Format::Text | Format::Markdown => None,

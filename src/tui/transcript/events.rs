@@ -1,6 +1,6 @@
 //! From events of a turn to entries.
 
-use super::details::Tail;
+use super::details::{Detail, Tail};
 use super::entry::{Entry, Kind, State};
 use super::group::{self, Call, Group};
 use super::{Transcript, clean};
@@ -8,7 +8,8 @@ use crate::agent::{BatchCall, TurnEvent};
 use crate::chat::Outcome;
 use crate::text::{one_line, sanitize};
 use crate::tools::Label;
-use crate::tui::figures::Tokens;
+use crate::tui::figures::{self, Tokens};
+use crate::tui::markdown::Streamed;
 
 /// Reasoning is kept in parts of about so many bytes, so that its end alone is laid out anew.
 const THINKING_PART: usize = 2048;
@@ -18,6 +19,7 @@ impl Transcript {
     pub fn apply(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::TurnStart => {
+                self.settle_calls(group::State::Unreported);
                 self.close_all();
                 self.tokens = Tokens::default();
             }
@@ -40,12 +42,20 @@ impl Transcript {
                 summary,
                 content,
                 display,
-            } => self.end_call(*id, *outcome, summary, display.as_ref().unwrap_or(content)),
+            } => {
+                let format = display.as_ref().map(|shown| shown.format);
+                let text = display.as_ref().map_or(content, |shown| &shown.text);
+                let detail = Detail {
+                    text: clean(text).into(),
+                    format: format.unwrap_or_default(),
+                };
+                self.end_call(*id, *outcome, summary, detail);
+            }
             TurnEvent::Compacted {
                 summary,
                 context_tokens,
             } => {
-                let tokens = crate::tui::figures::count(*context_tokens);
+                let tokens = figures::count(*context_tokens);
                 self.push(Kind::Compacted {
                     summary: clean(summary.trim()).into(),
                     note: format!("earlier messages were summarised, {tokens} tokens are left")
@@ -63,8 +73,6 @@ impl Transcript {
             TurnEvent::SleepStopped(seconds) => {
                 self.push_notice(&format!("the machine slept for {seconds} s; the turn ends"));
             }
-            // The title and the status row show it.
-            TurnEvent::SessionName(_) => {}
             TurnEvent::Discarded(prompts) => {
                 for prompt in prompts {
                     self.push_notice(&format!("not sent: {prompt}"));
@@ -74,18 +82,16 @@ impl Transcript {
                 self.push_notice(&format!("read {}", path.display()));
             }
             TurnEvent::TurnEnd { aborted } => {
-                let state = match aborted {
+                self.settle_calls(match aborted {
                     true => group::State::Ended(Outcome::Cancelled),
                     false => group::State::Unreported,
-                };
-                if let Some(group) = self.group() {
-                    group.settle(state);
-                }
+                });
                 self.close_all();
             }
-            // The activity row shows these; what failed comes with the turn's result.
+            // Other rows show these; what failed comes with the turn's result.
             TurnEvent::Compacting
             | TurnEvent::Retry { .. }
+            | TurnEvent::SessionName(_)
             | TurnEvent::Recovered { .. }
             | TurnEvent::ErrorDetails(_)
             | TurnEvent::Error(_) => {}
@@ -96,17 +102,29 @@ impl Transcript {
     pub(super) fn say(&mut self, text: &str) {
         self.close_thinking();
         self.close_group();
-        let text = clean_piece(text);
+        // Tabs stay, for the code that they may stand in.
+        let text = sanitize(text);
         if self.reply.is_none() && text.trim().is_empty() {
             return;
         }
-        self.open_reply().push(&text);
+        if self.reply.is_none() {
+            self.replies = self.replies.wrapping_add(1);
+            self.reply = Some(self.entries.len());
+            self.push_open(Kind::Reply(Box::default()));
+        }
+        if self.holds_replies {
+            self.held_text.push_str(&text);
+        }
+        if let Some((_, reply)) = self.reply() {
+            reply.push(&text);
+        }
         self.settle_reply(false);
     }
 
     fn settle_reply(&mut self, finished: bool) {
-        let Some(index) = self.reply else { return };
-        let reply = self.open_reply();
+        let Some((index, reply)) = self.reply() else {
+            return;
+        };
         let chunks = reply.settle(finished);
         let known = reply.known().clone();
         let state = match self.holds_replies {
@@ -122,17 +140,30 @@ impl Transcript {
         self.entries.splice(index..index, settled);
     }
 
+    /// The open reply, and which entry it is.
+    fn reply(&mut self) -> Option<(usize, &mut Streamed)> {
+        let index = self.reply?;
+        match &mut self.entries.get_mut(index)?.kind {
+            Kind::Reply(reply) => Some((index, reply)),
+            _ => None,
+        }
+    }
+
     fn close_reply(&mut self) {
         self.settle_reply(true);
         if let Some(index) = self.reply.take() {
             self.entries.remove(index);
+            if self.holds_replies {
+                self.completed.push(std::mem::take(&mut self.held_text));
+            }
         }
     }
 
     fn think(&mut self, text: &str) {
         self.close_reply();
         self.close_group();
-        let text = clean_piece(text);
+        // Tabs stay, for the code that they may stand in.
+        let text = sanitize(text);
         let index = match self.thinking {
             Some(index) => index,
             None if text.trim().is_empty() => return,
@@ -200,6 +231,14 @@ impl Transcript {
                 output: Tail::default(),
             })
             .collect();
+        // Nothing goes on with a group that has something below it.
+        if self
+            .group
+            .is_some_and(|index| index + 1 < self.entries.len())
+        {
+            self.settle_calls(group::State::Unreported);
+            self.close_group();
+        }
         if self.group.is_none() {
             self.group = Some(self.entries.len());
             self.push_open(Kind::Tools(Box::default()));
@@ -209,13 +248,13 @@ impl Transcript {
         }
     }
 
-    pub(super) fn end_call(&mut self, id: u64, outcome: Outcome, summary: &str, detail: &str) {
+    pub(super) fn end_call(&mut self, id: u64, outcome: Outcome, summary: &str, detail: Detail) {
         let Some(call) = self.call(id) else { return };
         call.state = group::State::Ended(outcome);
         call.summary = one_line(summary, None);
         call.output.clear();
         let key = call.key;
-        self.details.keep(key, clean(detail));
+        self.details.keep(key, detail);
         // A notice came meanwhile: nothing will go on with this group.
         if self
             .group
@@ -248,17 +287,17 @@ impl Transcript {
         }
     }
 
+    /// Ends what has not ended of the open group.
+    pub(super) fn settle_calls(&mut self, state: group::State) {
+        if let Some(group) = self.group() {
+            group.settle(state);
+        }
+    }
+
+    /// Something came that nothing before it goes on after.
     pub(super) fn close_all(&mut self) {
         self.close_reply();
         self.close_thinking();
-        if let Some(group) = self.group() {
-            group.settle(group::State::Unreported);
-        }
         self.close_group();
     }
-}
-
-/// A piece of a text that comes in pieces. Tabs stay for the code they may stand in.
-fn clean_piece(text: &str) -> String {
-    sanitize(text)
 }

@@ -2,10 +2,11 @@
 
 use super::details::{CallKey, Details, Tail};
 use super::options::{Depth, Options, View};
-use crate::chat::Outcome;
+use crate::chat::{Format, Outcome};
 use crate::text::{clip_columns, expand_tabs, one_line, width, wrap};
 use crate::tools;
 use crate::tui::diff;
+use crate::tui::markdown::{Definitions, render};
 use crate::tui::rich::{Rich, clipped, prefixed};
 use crate::tui::style::{Row, Style, Token};
 
@@ -313,9 +314,9 @@ fn preview(output: &Tail, view: View, most: usize, rows: &mut Vec<Row>) {
 fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     let room = room(view);
     let detail_rail = Style::colored(Token::ToolDetailRail);
-    let text = match (details.get(call.key), call.state) {
-        (Some(text), _) => text,
-        (None, State::Running) => call.output.text(),
+    let (text, format) = match (details.get(call.key), call.state) {
+        (Some(detail), _) => (&*detail.text, detail.format),
+        (None, State::Running) => (call.output.text(), Format::Text),
         (None, State::Ended(_)) => {
             let note = clipped("the result is not kept any more", dim(), room);
             return rows.push(prefixed("│ ", detail_rail, note));
@@ -325,7 +326,11 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     if text.is_empty() {
         return;
     }
-    let lines = diff::lines(text).map(|lines| match lines.as_slice() {
+    let lines = match format {
+        Format::Text | Format::Markdown => None,
+        Format::Diff => diff::lines(text),
+    };
+    let lines = lines.map(|lines| match lines.as_slice() {
         // The label names the file already.
         [first, rest @ ..] if first.text() == call.label.target => rest.to_vec(),
         _ => lines,
@@ -344,6 +349,10 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     };
     match lines {
         Some(lines) => lines.iter().for_each(|line| add(diff::wrap(line, room))),
+        None if format == Format::Markdown => {
+            let rows = render(text, room, &Definitions::default());
+            rows.into_iter().for_each(|row| add(vec![row]));
+        }
         None => text.split('\n').for_each(|line| {
             let line = Rich::of(&expand_tabs(line), dim());
             add(line.wrap_hard(room));

@@ -13,19 +13,21 @@ mod options;
 mod restore;
 mod window;
 
-pub use entry::Format;
+pub use entry::body_rows;
 pub use options::{Depth, Options, View};
 pub use window::Place;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use details::{CallKey, Details};
+use details::{CallKey, Detail, Details};
 use entry::{Entry, Kind, Shell, State};
 
 use super::figures::{self, Tokens};
-use super::markdown::Streamed;
 use super::style::Row;
 use crate::agent::TurnResult;
+use crate::chat::Format;
+use crate::extension::ui::Show;
 use crate::text::{expand_tabs, one_line, sanitize};
 
 /// The entries of a session on this terminal.
@@ -35,6 +37,7 @@ pub struct Transcript {
     entries: Vec<Entry>,
     /// Entries before this one are settled, and their rows were handed out.
     given: usize,
+    handed: Handed,
     /// Entries that more may be added to, by their kind.
     reply: Option<usize>,
     thinking: Option<usize>,
@@ -44,28 +47,86 @@ pub struct Transcript {
     calls: u64,
     replies: u32,
     holds_replies: bool,
+    /// Rows of another session are above the first entry.
+    follows: bool,
+    /// The text of the reply that is held and goes on, and those of completed ones.
+    held_text: String,
+    completed: Vec<String>,
     tokens: Tokens,
     cache: window::Cache,
 }
+
+/// The rows of the entries that were handed out last, and the width they were made for.
+#[derive(Debug, Default)]
+struct Handed {
+    columns: usize,
+    /// Rows by entry, of the last ones.
+    rows: VecDeque<usize>,
+}
+
+/// Entries that may be taken back: more than a screen has rows for.
+const MAX_HANDED: usize = 1024;
 
 impl Transcript {
     /// An empty one.
     pub fn new(options: Options) -> Self {
         Self {
-            options,
+            options: options.cleaned(),
             ..Self::default()
         }
     }
 
     /// Uses other settings from now on. What was handed out stays as it is.
     pub fn set_options(&mut self, options: Options) {
-        self.options = options;
+        self.options = options.cleaned();
         self.cache.clear();
     }
 
     /// Keeps replies open until [`Transcript::release_reply`]: an extension renders them.
     pub fn hold_replies(&mut self, hold: bool) {
         self.holds_replies = hold;
+    }
+
+    /// Shows another session. What was not handed out yet of this one stays above it.
+    pub fn replace(&mut self, other: Self) {
+        let mut entries = self.entries.split_off(self.given);
+        let follows = self.follows || self.given > 0;
+        entries.extend(other.entries);
+        *self = Self {
+            entries,
+            follows,
+            holds_replies: self.holds_replies,
+            options: self.options.clone(),
+            given: 0,
+            replies: self.replies,
+            held_text: std::mem::take(&mut self.held_text),
+            completed: std::mem::take(&mut self.completed),
+            ..other
+        };
+    }
+
+    /// The texts of held replies that have been completed since the last time, in order. Each
+    /// waits for one [`Transcript::release_reply`].
+    pub fn take_completed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.completed)
+    }
+
+    /// Shows another text for a finished call in the reader.
+    pub fn replace_detail(&mut self, id: u64, body: &str, format: Format) {
+        let calls = self
+            .entries
+            .iter()
+            .rev()
+            .filter_map(|entry| match &entry.kind {
+                Kind::Tools(group) => Some(&group.calls),
+                _ => None,
+            });
+        let mut calls = calls.flat_map(|calls| calls.iter().rev());
+        if let Some(key) = calls.find(|call| call.id == id).map(|call| call.key) {
+            let text = clean(body).into();
+            self.details.replace(key, Detail { text, format });
+            self.cache.clear();
+        }
     }
 
     /// The first line of a fresh session.
@@ -101,17 +162,13 @@ impl Transcript {
         self.push(Kind::System(clean(text.trim()).into()));
     }
 
-    /// A block that an extension shows. It needs a title or a body.
-    pub fn push_show(&mut self, title: Option<&str>, body: &str, format: Format) {
-        let title = one_line(title.unwrap_or_default(), None);
-        let body = clean(body);
-        if !title.is_empty() || !body.trim().is_empty() {
-            self.push(Kind::Show {
-                title: title.into(),
-                body: body.into(),
-                format,
-            });
-        }
+    /// A block that an extension shows.
+    pub fn push_show(&mut self, show: &Show) {
+        self.push(Kind::Show {
+            title: one_line(&show.title, None).into(),
+            body: clean(&show.body).into(),
+            format: show.format,
+        });
     }
 
     /// A command of the person begins to run.
@@ -131,10 +188,14 @@ impl Transcript {
         }
     }
 
-    /// It ended.
-    pub fn end_shell(&mut self) {
+    /// It ended. What it wrote in all takes the place of what was seen so far, if that is known.
+    pub fn end_shell(&mut self, output: Option<&str>) {
         if let Some(shell) = self.shell() {
             shell.running = false;
+            if let Some(output) = output {
+                shell.output.clear();
+                shell.output.push(&sanitize(output));
+            }
         }
         if let Some(index) = self.shell.take() {
             self.entries[index].state = State::Settled;
@@ -143,6 +204,7 @@ impl Transcript {
 
     /// Ends a turn with the row that sums it up, and why it failed.
     pub fn end_turn(&mut self, result: &TurnResult, elapsed: Duration) {
+        self.settle_calls(group::State::Unreported);
         self.close_all();
         if result.aborted {
             let why = result.error.as_deref().unwrap_or("interrupted");
@@ -225,10 +287,34 @@ impl Transcript {
     pub fn settled_rows(&mut self, columns: usize) -> Vec<Row> {
         let mut rows = Vec::new();
         while self.given < self.entries.len() && self.entries[self.given].state == State::Settled {
-            rows.extend(self.spaced(self.given, View::chat(columns)));
+            let entry = self.spaced(self.given, View::chat(columns));
+            self.handed.rows.push_back(entry.len());
+            rows.extend(entry);
             self.given += 1;
         }
+        let excess = self.handed.rows.len().saturating_sub(MAX_HANDED);
+        self.handed.rows.drain(..excess);
+        self.handed.columns = columns;
         rows
+    }
+
+    /// Takes back what was handed out for another width, to be handed out again for this one: the
+    /// whole entries among the last `on_screen` rows. Returns how many rows they had.
+    pub fn take_back(&mut self, on_screen: usize, columns: usize) -> usize {
+        if self.handed.columns == columns {
+            return 0;
+        }
+        let mut taken = 0;
+        while let Some(rows) = self.handed.rows.pop_back() {
+            if taken + rows > on_screen {
+                break;
+            }
+            taken += rows;
+            self.given -= 1;
+        }
+        // The terminal has the others for good.
+        self.handed.rows.clear();
+        taken
     }
 
     /// The rows below those that [`Transcript::settled_rows`] handed out: at most the last `most`.
@@ -252,7 +338,8 @@ impl Transcript {
     fn spaced(&self, index: usize, view: View) -> Vec<Row> {
         let entry = &self.entries[index];
         let mut rows = entry.rows(view, &self.options, &self.details);
-        if index > 0 && !rows.is_empty() && !entry.continues() {
+        let is_first = index == 0 && !self.follows;
+        if !is_first && !rows.is_empty() && !entry.continues() {
             rows.insert(0, Row::default());
         }
         rows
@@ -279,19 +366,6 @@ impl Transcript {
     fn next_call(&mut self) -> CallKey {
         self.calls += 1;
         CallKey(self.calls)
-    }
-
-    fn open_reply(&mut self) -> &mut Streamed {
-        let index = *self.reply.get_or_insert_with(|| {
-            self.replies = self.replies.wrapping_add(1);
-            let (state, kind) = (State::Open, Kind::Reply(Box::default()));
-            self.entries.push(Entry { state, kind });
-            self.entries.len() - 1
-        });
-        match &mut self.entries[index].kind {
-            Kind::Reply(reply) => reply,
-            kind => unreachable!("an open reply is one: {kind:?}"),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a person may set about the transcript.
 
-/// Settings that change how entries look. Texts are clean and of one line.
+/// Settings that change how entries look.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Reasoning is shown rather than hinted at.
@@ -30,6 +30,20 @@ impl Default for Options {
             history_hint: "{count} earlier calls".to_owned(),
             view_hint: "ctrl+o to view".to_owned(),
         }
+    }
+}
+
+impl Options {
+    /// The same with texts that are fit to be shown: clean, of one line.
+    pub(super) fn cleaned(mut self) -> Self {
+        for text in [
+            &mut self.thinking_hint,
+            &mut self.history_hint,
+            &mut self.view_hint,
+        ] {
+            *text = crate::text::one_line(text, None);
+        }
+        self
     }
 }
 

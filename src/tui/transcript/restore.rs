@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Transcript;
+use super::details::Detail;
 use super::group::State;
-use crate::chat::Message;
+use super::{Transcript, clean};
+use crate::chat::{Format, Message};
 use crate::tools::Label;
 
 impl Transcript {
@@ -17,6 +18,8 @@ impl Transcript {
         messages: &[Arc<Message>],
         label: impl Fn(&str, Option<&Value>) -> Label,
     ) {
+        // What was shown once is not rendered again.
+        let holds = std::mem::take(&mut self.holds_replies);
         // Ids of the provider; numbers of our own stand for them in the open group.
         let mut ids: Vec<(&str, u64)> = Vec::new();
         let mut next = 0;
@@ -26,12 +29,19 @@ impl Transcript {
                     content,
                     images,
                     internal: false,
-                } => self.push_user(content, images.len()),
+                } => match crate::agent::shell_parts(content) {
+                    Some((command, output)) => {
+                        self.start_shell(command);
+                        self.end_shell(Some(output));
+                    }
+                    None => self.push_user(content, images.len()),
+                },
                 Message::Assistant {
                     content,
                     tool_calls,
                 } => {
-                    self.settle_unreported();
+                    // Calls of earlier batches that have no result will get none.
+                    self.settle_calls(State::Unreported);
                     if !content.trim().is_empty() {
                         self.say(content);
                     }
@@ -60,19 +70,18 @@ impl Transcript {
                     let call = ids.iter().position(|(id, _)| id == call_id);
                     if let Some(at) = call {
                         let (_, id) = ids.remove(at);
-                        self.end_call(id, *outcome, summary, content);
+                        let detail = Detail {
+                            text: clean(content).into(),
+                            format: Format::Text,
+                        };
+                        self.end_call(id, *outcome, summary, detail);
                     }
                 }
                 Message::User { .. } | Message::Reasoning { .. } | Message::System { .. } => {}
             }
         }
+        self.settle_calls(State::Unreported);
         self.close_all();
-    }
-
-    /// Calls of earlier batches that have no result will get none.
-    fn settle_unreported(&mut self) {
-        if let Some(group) = self.group() {
-            group.settle(State::Unreported);
-        }
+        self.holds_replies = holds;
     }
 }

@@ -75,8 +75,11 @@ fn plain_entries() {
     transcript.push_notice("a notice that is long enough to wrap here");
     transcript.push_error("it failed for a reason that wraps");
     transcript.push_system("interrupted");
-    transcript.push_show(Some("title"), "- item", Format::Markdown);
-    transcript.push_show(None, " ", Format::Text);
+    transcript.push_show(&Show {
+        title: "title".to_owned(),
+        body: "- item".to_owned(),
+        format: Format::Markdown,
+    });
     let rows = transcript.settled_rows(30);
     check(&rows, 30);
     let expected = [
@@ -283,7 +286,10 @@ fn the_reader_unfolds() {
             outcome: Outcome::Completed,
             summary: "+1 -1".to_owned(),
             content: "edited".to_owned(),
-            display: Some(crate::text::diff_rows("f", "x\n", "y\n")),
+            display: Some(chat::Display {
+                text: crate::text::diff_rows("f", "x\n", "y\n"),
+                format: chat::Format::Diff,
+            }),
         },
     ]);
     let expected = [
@@ -358,7 +364,7 @@ fn a_shell_command_shows_its_end() {
     transcript.start_shell("seq 30");
     transcript.push_shell_output(&(1..=30).map(|n| format!("{n}\n")).collect::<String>());
     assert!(transcript.settled_rows(40).is_empty());
-    transcript.end_shell();
+    transcript.end_shell(None);
     let rows = transcript.settled_rows(40);
     assert_eq!(
         styled(&rows)[..2],
@@ -527,6 +533,21 @@ fn settled_and_live_rows_are_the_whole() {
         let whole = transcript.window(Place::default(), usize::MAX, View::chat(40));
         assert_eq!(plain(&shown), plain(&whole), "{round}");
     }
+}
+
+#[test]
+fn entries_are_small() {
+    assert!(size_of::<Entry>() <= 48);
+}
+
+#[test]
+fn settings_cannot_hurt() {
+    let mut transcript = Transcript::new(Options {
+        thinking_hint: "a\x1b[31m\nb".to_owned(),
+        ..Options::default()
+    });
+    transcript.apply(&TurnEvent::Reasoning("x".into()));
+    assert_eq!(live(&transcript, 40), ["  a b"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Transcript;
+use super::entry::Kind;
 use super::options::View;
 use crate::tui::style::Row;
 
@@ -23,7 +24,9 @@ pub struct Place {
 
 /// Rows of settled entries that were shown last.
 #[derive(Debug, Default)]
-pub(super) struct Cache(RefCell<HashMap<usize, (View, Arc<Vec<Row>>)>>);
+pub(super) struct Cache(RefCell<HashMap<usize, (View, Rows)>>);
+
+type Rows = Arc<Vec<Row>>;
 
 impl Cache {
     /// Forgets all.
@@ -48,6 +51,36 @@ impl Transcript {
             skip = 0;
         }
         rows
+    }
+
+    /// The last `height` rows.
+    pub fn tail(&self, height: usize, view: View) -> Vec<Row> {
+        self.window(self.bottom(height, view), height, view)
+    }
+
+    /// The same place after a change of the view, as near to its text as rows can tell, or after
+    /// the reply that it is in has settled in parts.
+    pub fn refitted(&self, mut place: Place, from: View, to: View) -> Place {
+        let is_reply = |index: usize| {
+            let kind = self.entries.get(index).map(|entry| &entry.kind);
+            matches!(kind, Some(Kind::Chunk(..) | Kind::Reply(_)))
+        };
+        while place.entry < self.entries.len() {
+            let rows = self.laid_out(place.entry, from).len();
+            if place.row < rows {
+                if from != to {
+                    let now = self.spaced(place.entry, to).len();
+                    place.row = place.row * now / rows;
+                }
+                break;
+            }
+            if !(is_reply(place.entry) && is_reply(place.entry + 1)) {
+                break;
+            }
+            place.row -= rows;
+            place.entry += 1;
+        }
+        place
     }
 
     /// The place from which a window of `height` rows shows the end.
@@ -97,10 +130,10 @@ impl Transcript {
         place.min(bottom)
     }
 
-    fn laid_out(&self, index: usize, view: View) -> Arc<Vec<Row>> {
-        let first_open = [self.reply, self.thinking, self.group, self.shell];
-        let moves = first_open.into_iter().flatten().any(|open| open <= index);
-        if moves || index >= self.held_from() {
+    fn laid_out(&self, index: usize, view: View) -> Rows {
+        let open = [self.reply, self.thinking, self.group, self.shell];
+        let moves = open.into_iter().flatten().any(|open| open <= index);
+        if moves {
             return Arc::new(self.spaced(index, view));
         }
         let mut cache = self.cache.0.borrow_mut();
@@ -113,13 +146,5 @@ impl Transcript {
         let rows = Arc::new(self.spaced(index, view));
         cache.insert(index, (view, rows.clone()));
         rows
-    }
-
-    /// Entries from here on may still be replaced or moved.
-    fn held_from(&self) -> usize {
-        match self.holds_replies {
-            true => self.given,
-            false => usize::MAX,
-        }
     }
 }

@@ -5,6 +5,9 @@ use crate::text::{one_line, sanitize};
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
 
+/// Rows of frame around the body.
+const FRAME: usize = 5;
+
 /// A provider that one can sign in to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provider {
@@ -56,6 +59,8 @@ pub struct Login {
     providers: Vec<Provider>,
     step: Step,
     selected: usize,
+    /// A key that is there before its provider is known.
+    pasted: Option<String>,
 }
 
 impl Login {
@@ -74,7 +79,24 @@ impl Login {
             providers,
             step,
             selected: 0,
+            pasted: None,
         }
+    }
+
+    /// The panel with a key that was pasted somewhere else, at its only provider or at the choice
+    /// among `owners`; among all when none is named.
+    pub fn with_key(mut providers: Vec<Provider>, owners: &[&str], key: String) -> Self {
+        let is_owner = |provider: &Provider| owners.contains(&provider.id.as_str());
+        if providers.iter().any(is_owner) {
+            providers.retain(is_owner);
+        }
+        let mut login = Self::new(providers, None);
+        login.pasted = Some(key);
+        login.go(Step::Provider(Means::Key));
+        if login.offered(Means::Key).count() == 1 {
+            login.enter();
+        }
+        login
     }
 
     /// Whether a key is being typed: the composer is hidden then.
@@ -104,9 +126,9 @@ impl Login {
         match &self.step {
             Step::Means => {
                 let means = if self.selected == 0 {
-                    Means::Account
-                } else {
                     Means::Key
+                } else {
+                    Means::Account
                 };
                 self.go(Step::Provider(means));
                 None
@@ -116,7 +138,7 @@ impl Login {
                 let provider = self.offered(means).nth(chosen)?;
                 match means {
                     Means::Key => {
-                        let secret = String::new();
+                        let secret = self.pasted.take().unwrap_or_default();
                         self.go(Step::Key { provider, secret });
                         None
                     }
@@ -166,11 +188,12 @@ impl Login {
         }
     }
 
-    /// The whole surface.
-    pub fn rows(&self, columns: usize) -> Vec<Row> {
+    /// The whole surface, in `height` rows where that is possible: a long list shows the part around
+    /// what is selected.
+    pub fn rows(&self, columns: usize, height: usize) -> Vec<Row> {
         let (title, body, hint) = match &self.step {
             Step::Means => {
-                let means = ["Use an account", "Use an API key"];
+                let means = ["Use an API key", "Use an account"];
                 let rows = surface::choices(means.into_iter(), self.selected, columns);
                 (
                     "Sign in".to_owned(),
@@ -182,7 +205,11 @@ impl Login {
                 let names: Vec<String> =
                     self.offered(*means).map(|index| self.name(index)).collect();
                 let names = names.iter().map(String::as_str);
-                let rows = surface::choices(names, self.selected, columns);
+                let mut rows = surface::choices(names, self.selected, columns);
+                let room = height.saturating_sub(FRAME).max(1);
+                let first = (self.selected + 1).saturating_sub(room);
+                rows.drain(..first);
+                rows.truncate(room);
                 (
                     "Sign in to".to_owned(),
                     rows,
@@ -226,6 +253,17 @@ impl Login {
             body
         };
         framed(header, body, hint, columns)
+    }
+
+    /// Where the caret stands while a key is typed: row and column of [`Login::rows`].
+    pub fn caret(&self, columns: usize) -> Option<(usize, usize)> {
+        let rows = match self.step {
+            Step::Key { .. } => self.rows(columns, usize::MAX),
+            _ => return None,
+        };
+        // Above the closing divider and the hint.
+        let row = rows.len().checked_sub(3)?;
+        Some((row, rows[row].width().saturating_sub(1)))
     }
 
     fn offered(&self, means: Means) -> impl Iterator<Item = usize> + '_ {
@@ -274,17 +312,16 @@ mod tests {
 
     fn body(login: &Login) -> Vec<String> {
         for columns in 0..40 {
-            check(&login.rows(columns), columns);
+            check(&login.rows(columns, 20), columns);
         }
-        let rows = plain(&login.rows(40));
+        let rows = plain(&login.rows(40, 20));
         rows[3..rows.len() - 2].to_vec()
     }
 
     #[test]
     fn a_key_is_typed_and_never_shown() {
         let mut login = login(None);
-        assert_eq!(body(&login), ["› Use an account", "  Use an API key"]);
-        login.step(1);
+        assert_eq!(body(&login), ["› Use an API key", "  Use an account"]);
         assert_eq!(login.enter(), None);
         assert_eq!(body(&login), ["› ONE · signed in", "  TWO"]);
         login.step(1);
@@ -292,6 +329,7 @@ mod tests {
         assert!(login.takes_key() && login.enter().is_none());
         login.type_text(" sk-\x1b[31mé\n");
         assert_eq!(body(&login), ["┃ •••• "]);
+        assert_eq!(login.caret(40), Some((3, 6)));
         login.backspace();
         assert_eq!(
             login.enter(),
@@ -305,6 +343,7 @@ mod tests {
     #[test]
     fn an_account_waits_and_one_can_go_back() {
         let mut login = login(None);
+        login.step(1);
         login.enter();
         assert_eq!(login.enter(), Some(Request::Account("one".to_owned())));
         login.tell("open https://x.y");
@@ -313,6 +352,32 @@ mod tests {
         login.finish(false, "late");
         assert_eq!(body(&login).len(), 2);
         assert_eq!(login.backspace(), Some(Request::Close));
+    }
+
+    #[test]
+    fn a_long_list_shows_what_is_selected() {
+        let mut login = login(None);
+        login.enter();
+        login.step(1);
+        let rows = plain(&login.rows(40, 6));
+        assert_eq!((rows.len(), rows[3].as_str()), (6, "› TWO"));
+    }
+
+    #[test]
+    fn a_pasted_key_waits_for_its_provider() {
+        let key = "sk-0123".to_owned();
+        let providers = login(None).providers;
+        let mut one = Login::with_key(providers.clone(), &["two"], key.clone());
+        let expected = Some(Request::Key("two".to_owned(), key.clone()));
+        assert_eq!(body(&one), ["┃ ••••••• "]);
+        assert_eq!(one.enter(), expected);
+        for owners in [&["one", "two"][..], &["unknown"], &[]] {
+            let mut any = Login::with_key(providers.clone(), owners, key.clone());
+            assert_eq!(body(&any), ["› ONE · signed in", "  TWO"]);
+            any.step(1);
+            assert_eq!(any.enter(), None);
+            assert_eq!(any.enter(), expected);
+        }
     }
 
     #[test]

@@ -5,9 +5,13 @@
 
 pub mod activity;
 pub mod login;
+pub mod pane;
+pub mod panel;
 pub mod picker;
+pub mod question;
 pub mod queue;
 pub mod settings;
 pub mod status;
 pub mod surface;
 pub mod trust;
+pub mod widget;

@@ -1,7 +1,7 @@
 //! The picker: a list that typing narrows, with tabs.
 
 use super::surface::{self, dim};
-use crate::text::{Filter, clip_columns, fuzzy, width};
+use crate::text::{Filter, Match, Query, clip_columns, one_line, width};
 use crate::tui::rich::Rich;
 use crate::tui::style::{Row, Style, Token};
 
@@ -10,7 +10,7 @@ const COLUMN_GAP: usize = 3;
 /// A match in a description comes after every match in a label.
 const DESCRIPTION: u32 = 1 << 20;
 
-/// One entry. Its texts are clean and of one line.
+/// One entry. Its texts are only shown: what it stands for is known to whoever made it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// What is chosen.
@@ -49,7 +49,9 @@ pub struct Picker {
     shown: Vec<usize>,
     selected: usize,
     top: usize,
+    /// Entries that are shown at a time, and how many that may be.
     height: usize,
+    most: usize,
 }
 
 impl Picker {
@@ -57,8 +59,9 @@ impl Picker {
     pub fn new(title: impl Into<String>, items: Vec<Item>, height: usize) -> Self {
         let mut picker = Self {
             title: title.into(),
-            items,
+            items: cleaned(items),
             height: height.max(1),
+            most: height.max(1),
             ..Self::default()
         };
         picker.refresh();
@@ -82,7 +85,7 @@ impl Picker {
     /// Other entries; the selection stays with its label where it can.
     pub fn set_items(&mut self, items: Vec<Item>) {
         let label = self.chosen().map(|index| self.items[index].label.clone());
-        self.items = items;
+        self.items = cleaned(items);
         self.filter.forget();
         self.refresh();
         let same = |index: &usize| Some(&self.items[*index].label) == label.as_ref();
@@ -109,8 +112,24 @@ impl Picker {
         self.select(surface::step(self.selected, by, self.shown.len()));
     }
 
+    /// Moves the selection by a page, and not past the ends.
+    pub fn page(&mut self, by: isize) {
+        let last = self.shown.len().saturating_sub(1);
+        let by = by.saturating_mul(self.height as isize);
+        self.select(self.selected.saturating_add_signed(by).min(last));
+    }
+
+    /// Shows so many entries at a time where it would show more.
+    pub fn fit(&mut self, rows: usize) {
+        self.height = self.most.min(rows).max(1);
+        self.select(self.selected);
+    }
+
     /// Opens the next tab, or the one before.
     pub fn step_tab(&mut self, by: isize) {
+        if self.tabs.is_empty() {
+            return;
+        }
         self.tab = surface::step(self.tab, by, self.tabs.len());
         self.refresh();
     }
@@ -138,6 +157,13 @@ impl Picker {
         }
     }
 
+    /// Takes every tick away.
+    pub fn untick(&mut self) {
+        for item in &mut self.items {
+            item.ticked = item.ticked.map(|_| false);
+        }
+    }
+
     /// Header and body, without the frame around them.
     pub fn rows(&self, columns: usize) -> (Row, Vec<Row>) {
         let visible = self.top..(self.top + self.height).min(self.shown.len());
@@ -145,7 +171,8 @@ impl Picker {
         let items = || indices.iter().map(|index| &self.items[*index]);
         let ticks = items().any(|item| item.ticked.is_some());
         let labels = items().map(|item| width(&item.label)).max().unwrap_or(0);
-        let labels = labels.min(columns / 2);
+        let described = items().any(|item| !item.description.is_empty());
+        let labels = labels.min(if described { columns / 2 } else { columns });
         let mut body: Vec<Row> = visible
             .clone()
             .zip(items())
@@ -199,7 +226,8 @@ impl Picker {
             };
             rich.push(tick, style.clone());
         }
-        let label_hits = fuzzy(&self.query, &item.label);
+        let query = Query::new(&self.query);
+        let label_hits = query.find(&item.label);
         let label = if columns > labels {
             clip_columns(&item.label, labels)
         } else {
@@ -211,7 +239,7 @@ impl Picker {
             rich.push(&" ".repeat(gap), style.clone());
             let hits = match label_hits {
                 Some(_) => None,
-                None => fuzzy(&self.query, &item.description),
+                None => query.find(&item.description),
             };
             push_matched(&mut rich, &item.description, hits.as_ref(), &style);
         }
@@ -225,11 +253,11 @@ impl Picker {
     }
 
     fn refresh(&mut self) {
-        let (query, items) = (&self.query, &self.items);
-        self.filter.apply(query, items.len(), |index| {
+        let (query, items) = (Query::new(&self.query), &self.items);
+        self.filter.apply(&self.query, items.len(), |index| {
             let item = &items[index];
-            let by_label = fuzzy(query, &item.label).map(|found| found.score);
-            by_label.or_else(|| Some(DESCRIPTION + fuzzy(query, &item.description)?.score))
+            let by_text = || Some(DESCRIPTION.saturating_add(query.score(&item.description)?));
+            query.score(&item.label).or_else(by_text)
         });
         let open = self
             .tabs
@@ -248,8 +276,18 @@ impl Picker {
     }
 }
 
+/// Entries whose texts are fit to be shown: names of files and sessions may hold anything.
+fn cleaned(mut items: Vec<Item>) -> Vec<Item> {
+    for item in &mut items {
+        for text in [&mut item.label, &mut item.description, &mut item.group] {
+            *text = one_line(text, None);
+        }
+    }
+    items
+}
+
 /// Text whose matched characters are bold.
-fn push_matched(rich: &mut Rich, text: &str, found: Option<&crate::text::Match>, style: &Style) {
+fn push_matched(rich: &mut Rich, text: &str, found: Option<&Match>, style: &Style) {
     let positions = found.map_or(&[][..], |found| &found.positions);
     let mut positions = positions.iter().peekable();
     for (at, c) in text.char_indices() {
@@ -278,7 +316,7 @@ mod tests {
         };
         let items = vec![
             item("compact [focus]", "summarise older messages", "Session"),
-            item("copy", "copy the last reply", "General"),
+            item("copy", "copy the\x1b[1m last\nreply", "General"),
             item("deploy <env>", "ship the branch", "Extension"),
             item("effort [level]", "show or set effort", "Model"),
         ];

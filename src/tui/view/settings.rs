@@ -1,14 +1,14 @@
 //! The settings panel: a list of values that change at once.
 
 use super::surface::{self, dim, framed};
-use crate::text::width;
+use crate::text::{one_line, width};
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
 
 /// Columns between a name and its value.
 const GAP: usize = 3;
 
-/// A setting and what it may be. Texts are clean and of one line.
+/// A setting and what it may be. A value may be the name of a file; it is cleaned where it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
     /// The heading it stands under.
@@ -76,10 +76,8 @@ impl Settings {
             }
             let selected = index == self.selected;
             let style = if selected { surface::selected() } else { dim() };
-            let value = setting
-                .options
-                .get(setting.current)
-                .map_or("", String::as_str);
+            let value = setting.options.get(setting.current);
+            let value = value.map_or(String::new(), |value| one_line(value, None));
             let mut rich = Rich::of(if selected { "› " } else { "  " }, style.clone());
             rich.push(&setting.key, style.clone());
             rich.push(
@@ -111,11 +109,11 @@ mod tests {
             current: 0,
         };
         let mut settings = Settings::new(vec![
-            setting("Interface", "theme", &["auto", "dark"]),
+            setting("Interface", "theme", &["auto", "da\x1b[1mrk"]),
             setting("Interface", "tui_mode", &["inline"]),
             setting("Agent", "effort", &[]),
         ]);
-        assert_eq!(settings.change(-1), Some(("theme", "dark")));
+        assert_eq!(settings.change(-1), Some(("theme", "da\x1b[1mrk")));
         let expected = [
             "────────────────────────",
             "Settings",

@@ -43,10 +43,12 @@ const e = connect({
         const why = typeof command === "string" ? danger(command) : undefined;
         if (!why) return { block: false };
         if (e.config.ask && e.hasUi) {
-          const answer = await e.ui.confirm({ title: "Run this command?", message: `${why}: ${command}` }).catch(() => ({}));
+          const question = { title: "Run this command?", message: `${why}: ${command}` };
+          const answer = await e.ui.confirm(question).catch(() => ({}));
           if (answer.confirmed === true) return { block: false };
         }
-        return { block: true, reason: `the gate stopped this command: ${why}; ask the user to run it, or find another way` };
+        const reason = `the gate stopped this command: ${why}; ask the user to run it, or find another way`;
+        return { block: true, reason };
       },
     },
   },

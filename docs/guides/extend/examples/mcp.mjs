@@ -25,7 +25,7 @@ const BUILT_IN = ["read", "write", "edit", "grep", "bash", "read_result"];
 const START = 4_500; // ms; e waits 5 s for the manifest
 const RESTART = 20_000; // ms, inside a tool call
 const CALL = 290_000; // ms; e waits 300 s for a tool
-const MOST_TOOLS = 1000;
+const MOST_TOOLS = 256; // what a manifest may hold
 const MOST_LINE = 32 * 1024 * 1024; // characters of a message of the server
 const MOST_CONTENT = 4 * 1024 * 1024; // characters of a result; e takes lines of 10 MiB
 
@@ -39,10 +39,13 @@ let told = false; // whether e has the tools, which it takes once
 
 /** Starts the configured server and shakes hands. */
 async function start(limit) {
-  const peer = connect(spawn(config.command, config.args ?? [], { stdio: "pipe", cwd: config.cwd, env: { ...process.env, ...config.env } }));
+  const { command, args = [], cwd, env } = config;
+  const peer = connect(spawn(command, args, { stdio: "pipe", cwd, env: { ...process.env, ...env } }));
   try {
     const hello = await peer.request("initialize", { protocolVersion: REVISION, capabilities: {}, clientInfo }, limit);
-    if (!REVISIONS.includes(hello.protocolVersion)) throw new Error(`the server speaks revision ${hello.protocolVersion}, which this bridge does not know`);
+    if (!REVISIONS.includes(hello.protocolVersion)) {
+      throw new Error(`the server speaks revision ${hello.protocolVersion}, which this bridge does not know`);
+    }
     peer.notify("notifications/initialized");
     return peer;
   } catch (error) {
@@ -82,7 +85,9 @@ function connect(child) {
     if (method === "notifications/progress") return waiting.get(params?.progressToken)?.progress?.(params);
     if (method === "notifications/tools/list_changed") return changed();
     if (method === "ping" && id !== undefined) return write({ id, result: {} });
-    if (method !== undefined) return id !== undefined && write({ id, error: { code: -32601, message: `e does not offer ${method}` } });
+    if (method !== undefined) {
+      return id !== undefined && write({ id, error: { code: -32601, message: `e does not offer ${method}` } });
+    }
     const open = waiting.get(id);
     waiting.delete(id);
     if (error) open?.reject(new Error(error.message ?? JSON.stringify(error)));
@@ -112,7 +117,7 @@ function connect(child) {
         write({ id, method, params: progress ? { ...params, _meta: { progressToken: id } } : params });
         deadline = setTimeout(() => {
           waiting.delete(id);
-          if (method !== "initialize") write({ method: "notifications/cancelled", params: { requestId: id, reason: "too slow" } });
+          if (method !== "initialize") write({ method: "notifications/cancelled", params: { requestId: id } });
           reject(new Error(`the MCP server did not answer ${method} within ${limit / 1000} s`));
         }, limit);
       });
@@ -132,7 +137,8 @@ async function list(peer, until) {
   const found = [];
   let cursor;
   do {
-    const page = await peer.request("tools/list", cursor === undefined ? {} : { cursor }, Math.max(until - Date.now(), 1));
+    const params = cursor === undefined ? {} : { cursor };
+    const page = await peer.request("tools/list", params, Math.max(until - Date.now(), 1));
     found.push(...(page.tools ?? []));
     cursor = page.nextCursor;
   } while (typeof cursor === "string" && found.length < MOST_TOOLS);
@@ -173,20 +179,23 @@ function declare({ name, title, description, inputSchema, annotations }, owner) 
 
 /** The server has other tools now. */
 function changed() {
-  if (told) send({ method: "notify", params: { message: "the tools of the MCP server changed; /reload shows the new ones" } });
+  const message = "the tools of the MCP server changed; /reload shows the new ones";
+  if (told) send({ method: "notify", params: { message } });
   told = false;
 }
 
 async function call({ name, arguments: args }, update) {
   if (!tools.has(name)) throw new Error(`there is no tool \`${name}\``);
   const peer = await running();
-  const result = await peer.request("tools/call", { name: tools.get(name), arguments: args ?? {} }, CALL, (progress) => {
-    const count = progress.total === undefined ? progress.progress : `${progress.progress}/${progress.total}`;
-    update(`${[count, progress.message].filter((part) => part !== undefined).join(" ")}\n`);
-  });
-  const blocks = result.content ?? [];
-  const text = blocks.length || result.structuredContent === undefined ? blocks.map(words).join("\n") : JSON.stringify(result.structuredContent);
-  return { content: text.slice(0, MOST_CONTENT), is_error: result.isError === true };
+  const show = ({ progress, total, message }) => {
+    const count = total === undefined ? progress : `${progress}/${total}`;
+    update(`${[count, message].filter((part) => part !== undefined).join(" ")}\n`);
+  };
+  const params = { name: tools.get(name), arguments: args ?? {} };
+  const { content = [], structuredContent, isError } = await peer.request("tools/call", params, CALL, show);
+  // A server that answers with structure is to say it in words as well; not all do.
+  const text = content.map(words).join("\n") || (structuredContent && JSON.stringify(structuredContent)) || "";
+  return { content: text.slice(0, MOST_CONTENT), is_error: isError === true };
 }
 
 /** A content block as text. */
@@ -215,8 +224,9 @@ async function serve({ id, method, params }) {
   if (method === "shutdown") return leave();
   if (id === undefined || id === null) return;
   try {
+    const update = (chunk) => send({ method: "tool.update", params: { id, stream: "stdout", chunk } });
     if (method === "initialize") send({ id, result: await initialize(params) });
-    else if (method === "tool_call") send({ id, result: await call(params, (chunk) => send({ method: "tool.update", params: { id, stream: "stdout", chunk } })) });
+    else if (method === "tool_call") send({ id, result: await call(params, update) });
     else send({ id, error: `unknown method ${method}` });
   } catch (error) {
     send({ id, error: error.message });

@@ -45,7 +45,8 @@ async function paint() {
     }));
     const sections = [{ kind: "list", id: "steps", items }];
     if (plan.notes) sections.push({ kind: "markdown", id: "notes", body: plan.notes });
-    await perhaps(e.ui.pane({ id: "plan", title: plan.title, side: "right", hint: "enter keeps or drops a step", sections }));
+    const hint = "enter keeps or drops a step";
+    await perhaps(e.ui.pane({ id: "plan", title: plan.title, side: "right", hint, sections }));
   }
   if (panel) {
     const lines = plan.steps.map(({ text, keep }, at) => [
@@ -89,7 +90,7 @@ const e = connect({
     tools: [
       {
         name: "propose_plan",
-        description: "Hand in a plan for what the user asked. The user sees it and decides; do not repeat it in your answer.",
+        description: "Hand in a plan for what the user asked. The user sees it and decides; do not repeat it.",
         parameters: {
           type: "object",
           properties: {
@@ -135,7 +136,7 @@ const e = connect({
       before_turn: () => (on ? { system_suffix: SUFFIX } : {}),
       tool_call({ name }) {
         if (!on || READING.includes(name)) return { block: false };
-        return { block: true, reason: `plan mode is on: only ${READING.join(", ")} may run; hand in a plan with propose_plan` };
+        return { block: true, reason: `plan mode is on and only ${READING.join(", ")} may run` };
       },
     },
     async event(name, { reason, aborted }) {

@@ -40,7 +40,8 @@ connect({
         if (!Object.hasOwn(flags, FLAG)) return {};
         if (!flags[FLAG]) throw new Error(`--${FLAG} needs a directory`);
         const directory = resolve(cwd, flags[FLAG].replace(/^~(?=\/|$)/, homedir()));
-        if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`\`${directory}\` is not a directory`);
+        const found = statSync(directory, { throwIfNoEntry: false });
+        if (!found?.isDirectory()) throw new Error(`\`${directory}\` is not a directory`);
         const rest = without(argv, FLAG);
         // The new e asks this hook again, with a command line that no longer has the flag.
         return directory === cwd ? { argv: rest } : { argv: rest, relaunch: { cwd: directory } };

@@ -63,7 +63,7 @@ const e = connect({
       tool_call({ name, arguments: args }) {
         const path = TOOLS.includes(name) && args && typeof args === "object" ? touched(name, args) : undefined;
         if (path === undefined) return { block: false };
-        return { block: true, reason: `\`${path}\` looks like a credential and is not for the model; ask the user for what you need to know` };
+        return { block: true, reason: `\`${path}\` looks like a credential; ask the user for what you need to know` };
       },
     },
   },

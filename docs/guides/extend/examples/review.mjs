@@ -54,13 +54,14 @@ async function show(path) {
   review.selected = file.path;
   const body = await diff(range, file);
   if (review?.selected !== file.path) return;
+  const items = files.map(({ path, detail }) => ({ id: path, label: path, detail }));
   await e.ui.pane({
     id: "review",
     title: `Changes, ${files.length} ${files.length === 1 ? "file" : "files"}`,
     side: "right",
     hint: "a ask · c comment · r look again · enter attaches lines",
     sections: [
-      { kind: "list", id: "files", selected: file.path, items: files.map(({ path, detail }) => ({ id: path, label: path, detail })) },
+      { kind: "list", id: "files", selected: file.path, items },
       { kind: "diff", id: "patch", body },
     ],
   });
@@ -109,7 +110,9 @@ const e = connect({
         if (!path) return;
         if (key === "r") await refresh();
         if (key === "c") await e.ui.compose({ text: `In \`${path}\`: ` });
-        if (key === "a") await e.session.send({ content: `Review the change of \`${path}\` (git diff ${review.range.join(" ")} -- ${path}). Name lines.` });
+        if (key !== "a") return;
+        const command = `git diff ${review.range.join(" ")} -- ${path}`;
+        await e.session.send({ content: `Review the change of \`${path}\` (${command}). Name lines.` });
       },
       closed: () => void (review = undefined),
     },

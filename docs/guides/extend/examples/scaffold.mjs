@@ -133,8 +133,11 @@ export function connect({ manifest, handlers }) {
   }
 
   async function leave() {
-    await handlers.shutdown?.();
-    process.exit(0);
+    try {
+      await handlers.shutdown?.();
+    } finally {
+      process.exit(0);
+    }
   }
 
   // Standard output belongs to the protocol.

@@ -14,8 +14,8 @@ import { spawn } from "node:child_process";
 // Edit these. An agent without `tools` has every built-in tool; a model in braces stands for none,
 // and the child takes the one that e would take.
 const AGENTS = [
-  { name: "Explore", description: "finds things out, changes nothing", tools: ["read", "grep"], model: "{provider/model}" },
-  { name: "Plan", description: "reads and writes a plan, changes nothing", tools: ["read", "grep"], model: "{provider/model}" },
+  { name: "Explore", description: "finds things out", tools: ["read", "grep"], model: "{provider/model}" },
+  { name: "Plan", description: "reads and makes a plan", tools: ["read", "grep"], model: "{provider/model}" },
   { name: "Build", description: "does the work with every tool", model: "{provider/model}" },
 ];
 
@@ -26,6 +26,7 @@ const MOST_OUTPUT = 16 * 1024 * 1024; // characters of a child's answer
 const MOST_CONTENT = 1024 * 1024; // characters of the result; e shows the model 32 KiB and keeps the rest
 
 const children = new Set();
+const names = AGENTS.map((agent) => agent.name);
 
 const manifest = {
   name: "subagent",
@@ -36,14 +37,14 @@ const manifest = {
       name: "delegate",
       description:
         "Run a task in a fresh agent in the same directory and get its answer. It knows nothing of this " +
-        `conversation, so say everything it needs. Agents: ${AGENTS.map((agent) => `${agent.name} ${agent.description}`).join("; ")}.`,
+        `conversation, so say everything it needs. Agents: ${AGENTS.map(({ name, description }) => `${name} ${description}`).join("; ")}.`,
       parameters: {
         type: "object",
         properties: {
           task: { type: "string", description: "What to do, and what to answer with." },
-          agent: { type: "string", enum: AGENTS.map((agent) => agent.name), description: "Who does it; Build by default." },
+          agent: { type: "string", enum: names, description: "Who does it; Build by default." },
           model: { type: "string", description: "provider/model, instead of the agent's." },
-          timeout_seconds: { type: "integer", description: `When to give up; ${SECONDS} by default, ${MOST_SECONDS} at most.` },
+          timeout_seconds: { type: "integer", description: `${SECONDS} by default, ${MOST_SECONDS} at most.` },
         },
         required: ["task"],
       },
@@ -54,12 +55,13 @@ const manifest = {
 
 async function delegate({ task, agent: name = "Build", model, timeout_seconds: wanted = SECONDS }, update) {
   const agent = AGENTS.find((agent) => agent.name === name);
-  if (!agent) throw new Error(`there is no agent \`${name}\`; take one of ${AGENTS.map((agent) => agent.name).join(", ")}`);
+  if (!agent) throw new Error(`there is no agent \`${name}\`; take one of ${names.join(", ")}`);
   if (typeof task !== "string" || !task.trim()) throw new Error("`task` must not be empty");
   const seconds = Math.min(Math.max(Number(wanted) || SECONDS, 1), MOST_SECONDS);
   const chosen = model ?? (agent.model?.startsWith("{") ? undefined : agent.model);
   update(`${name} has started\n`);
-  const { answer, late } = await oneShot({ id: 1, prompt: task, tools: agent.tools, model: chosen, save: true }, seconds);
+  const request = { id: 1, prompt: task, tools: agent.tools, model: chosen, save: true };
+  const { answer, late } = await oneShot(request, seconds);
   return result(name, answer, late && seconds);
 }
 
@@ -75,7 +77,9 @@ function result(name, answer, late) {
   };
 }
 
-const clip = (text) => (text.length > MOST_CONTENT ? `${text.slice(0, MOST_CONTENT)}\n[the rest is in the session log]` : text);
+/** A text of bounded length. */
+const clip = (text) =>
+  text.length > MOST_CONTENT ? `${text.slice(0, MOST_CONTENT)}\n[the rest is in the session log]` : text;
 
 /** Runs a child for one request line. Every child ends: by itself, by SIGTERM, or by SIGKILL. */
 function oneShot(request, seconds) {
@@ -92,7 +96,7 @@ function oneShot(request, seconds) {
     const kill = () => child.kill("SIGKILL");
     let watchdog;
     const terminate = () => {
-      late = true;
+      late = !answer;
       child.kill("SIGTERM");
       watchdog = setTimeout(kill, GRACE);
     };
@@ -123,7 +127,7 @@ function oneShot(request, seconds) {
       else if (answer?.error) reject(new Error(answer.error));
       else reject(error);
     };
-    child.on("error", (error) => settle(new Error(`cannot start \`${program}\`: ${error.message}; E_BIN names another e`)));
+    child.on("error", ({ message }) => settle(new Error(`cannot start \`${program}\`: ${message}; set E_BIN`)));
     // A stranger that holds the pipes must not hold the call.
     child.on("exit", () => setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy()), 500));
     child.on("close", (status, signal) => {

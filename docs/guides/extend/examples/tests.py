@@ -41,7 +41,7 @@ MANIFEST = {
             "description": "Run the project's tests and get the end of what they print.",
             "parameters": {
                 "type": "object",
-                "properties": {"filter": {"type": "string", "description": "Words to put behind the command, such as a test's name."}},
+                "properties": {"filter": {"type": "string", "description": "Words behind the command: a test's name."}},
             },
             "label": {"category": "test run", "running": "Testing", "completed": "Tested", "target": "filter"},
         }
@@ -123,7 +123,14 @@ def run(words, update):
     with one_run:
         start = time.monotonic()
         status("tests …")
-        process = subprocess.Popen(line, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        process = subprocess.Popen(
+            line,
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         running = process
         tail = ""
         for text in output(process):
@@ -133,7 +140,8 @@ def run(words, update):
         process.stdout.close()
         code = process.wait()
         seconds = time.monotonic() - start
-        verdict = "passed" if code == 0 else f"stopped after {LIMIT} s" if seconds >= LIMIT else f"failed, status {code}"
+        stopped = f"stopped after {LIMIT} s" if seconds >= LIMIT else None
+        verdict = "passed" if code == 0 else stopped or f"failed, status {code}"
         status(f"tests {'✓' if code == 0 else '✗'} {time.strftime('%H:%M')}")
         return code == 0, f"{verdict} in {seconds:.1f} s", tail
 

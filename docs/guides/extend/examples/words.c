@@ -117,7 +117,8 @@ int main(void)
         } else if (is(method, "tool_call") && value(value(params, "arguments"), "text")) {
             long words, characters;
             count(value(value(params, "arguments"), "text"), &words, &characters);
-            printf("\"result\":{\"content\":\"%ld words, %ld characters\",\"summary\":\"%ld words\"}}\n", words, characters, words);
+            printf("\"result\":{\"content\":\"%ld words, %ld characters\",", words, characters);
+            printf("\"summary\":\"%ld words\"}}\n", words);
         } else {
             puts("\"error\":\"unknown request\"}");
         }

@@ -1,0 +1,108 @@
+//! A command that the person runs between turns. What it wrote joins the history.
+//!
+//! It runs like a call of `bash` without a time limit, and the session takes no prompt meanwhile.
+
+use super::action::{Action, SessionEvent};
+use super::conversation::Effects;
+use super::event::{Answer, RequestId, TurnEvent};
+use super::session::Session;
+use crate::chat::{Keep, Message, ToolResult};
+
+/// Why a request is refused while a command runs.
+pub(super) const RUNS: &str = "a command is running - stop it or wait for its end";
+
+/// How the message about a command begins, and what stands before its output.
+const HEAD: &str = "The user ran this command in a shell:\n\n$ ";
+const BETWEEN: &str = "\n\nIt wrote:\n\n";
+
+/// A command that runs.
+#[derive(Debug)]
+pub(super) struct Shell {
+    request: RequestId,
+    /// Its number among the tool calls of the session.
+    id: u64,
+    command: String,
+    /// Who is told when it has ended.
+    interrupters: Vec<RequestId>,
+}
+
+impl Session {
+    pub(super) fn start_shell(
+        &mut self,
+        request: RequestId,
+        command: String,
+        fx: &mut Effects<'_>,
+    ) {
+        let id = self.conversation.call_id();
+        fx.push(Action::RunShell(id, command.clone()));
+        self.shell = Some(Shell {
+            request,
+            id,
+            command,
+            interrupters: Vec::new(),
+        });
+    }
+
+    /// Takes what concerns the running command; everything else comes back.
+    pub(super) fn step_shell(
+        &mut self,
+        event: SessionEvent,
+        fx: &mut Effects<'_>,
+    ) -> Option<SessionEvent> {
+        let Some(shell) = &mut self.shell else {
+            return Some(event);
+        };
+        match event {
+            SessionEvent::ToolOutput(id, stream, chunk) if id == shell.id => {
+                let event = TurnEvent::ToolOutput { id, stream, chunk };
+                fx.push(Action::Emit(Some(shell.request), event));
+            }
+            SessionEvent::ToolDone(id, result) if id == shell.id => self.shell_done(result, fx),
+            SessionEvent::Interrupt(from) => {
+                shell.interrupters.extend(from);
+                fx.push(Action::CancelTool(shell.id));
+            }
+            SessionEvent::Prompt(request, ..)
+            | SessionEvent::Compact(request, ..)
+            | SessionEvent::Rewind(request, ..)
+            | SessionEvent::Undo(request)
+            | SessionEvent::Shell(request, _) => {
+                fx.push(Action::Answer(request, Answer::Refused(RUNS.into())));
+            }
+            event => return Some(event),
+        }
+        None
+    }
+
+    fn shell_done(&mut self, result: ToolResult, fx: &mut Effects<'_>) {
+        let Some(shell) = self.shell.take() else {
+            return;
+        };
+        let conversation = &mut self.conversation;
+        let results = &conversation.spec.runtime.results;
+        let may_read_more = conversation.permits("read_result").is_ok();
+        let output = result.content.clone();
+        let output = results.fit(output, Keep::Tail, result.lost, may_read_more);
+        let message = Message::user(message(&shell.command, &output));
+        conversation.commit(message, None, fx);
+        let answer = Answer::Shell(Box::new(result));
+        fx.push(Action::Answer(shell.request, answer));
+        for request in shell.interrupters {
+            fx.push(Action::Answer(request, conversation.stopped()));
+        }
+    }
+}
+
+/// What the model reads about a command.
+fn message(command: &str, output: &str) -> String {
+    let output = match output.trim().is_empty() {
+        true => "(nothing)",
+        false => output,
+    };
+    format!("{HEAD}{command}{BETWEEN}{output}")
+}
+
+/// The command and the output of a message about a command.
+pub fn shell_parts(content: &str) -> Option<(&str, &str)> {
+    content.strip_prefix(HEAD)?.split_once(BETWEEN)
+}

@@ -1,0 +1,83 @@
+//! What an extension says into its session, in every state.
+
+use super::*;
+use crate::extension::AskId;
+use crate::extension::request;
+
+fn send(internal: bool, run: bool, next_turn: bool) -> SessionEvent {
+    let asked = request::Session::Send {
+        content: "word".into(),
+        internal,
+        run,
+        next_turn,
+    };
+    SessionEvent::Asked(AskId::for_test(1), asked)
+}
+
+const DONE: &str = "reply Ok(Object {})";
+
+#[test]
+fn between_turns() {
+    let begins = "turn_start, prepare";
+    for (internal, run, next_turn, expected, history) in [
+        (
+            false,
+            true,
+            false,
+            format!("steered word, {begins}, {DONE}"),
+            "user:word",
+        ),
+        (
+            true,
+            true,
+            false,
+            format!("{begins}, {DONE}"),
+            "internal:word",
+        ),
+        (
+            false,
+            false,
+            false,
+            format!("steered word, {DONE}"),
+            "internal:word",
+        ),
+        (true, false, false, DONE.into(), "internal:word"),
+        (true, false, true, DONE.into(), "internal:word"),
+    ] {
+        let mut table = Table::new(|_| {});
+        table.check(send(internal, run, next_turn), &expected);
+        if !run {
+            let prompt = Prompt::typed("hi");
+            let event = SessionEvent::Prompt(TURN, prompt, Limits::default());
+            table.check(event, begins);
+        }
+        table.prepared("silence on, ask");
+        assert!(table.history().contains(history), "{}", table.history());
+    }
+}
+
+#[test]
+fn during_a_turn() {
+    let refused = "reply Err(\"a turn is running; use `run` or `when`\")";
+    for (internal, run, next_turn, expected) in [
+        (false, true, false, DONE),
+        (true, true, false, DONE),
+        (false, false, false, refused),
+        (true, false, false, refused),
+        (true, false, true, DONE),
+    ] {
+        let mut table = Table::asking(|_| {}, Limits::default());
+        table.check(send(internal, run, next_turn), expected);
+    }
+}
+
+#[test]
+fn while_the_conversation_is_compacted() {
+    let mut table = super::compaction::long(2, |_| {});
+    let event = SessionEvent::Compact(TURN, None, false);
+    table.check(event, "compacting, silence on, ask");
+    let refused = "reply Err(\"the conversation is being compacted - try again after it\")";
+    table.check(send(false, true, false), refused);
+    table.check(send(true, false, false), refused);
+    table.check(send(true, false, true), DONE);
+}

@@ -1,0 +1,109 @@
+//! What is asked of a session between its turns.
+
+use super::*;
+use crate::chat::ToolCall;
+use crate::session::Entry;
+
+fn entry(id: &str, message: Message) -> Entry {
+    Entry {
+        id: Some(id.into()),
+        message: Arc::new(message),
+    }
+}
+
+fn prompt(text: &str) -> SessionEvent {
+    SessionEvent::Prompt(TURN, Prompt::typed(text), Limits::default())
+}
+
+fn written() -> SessionEvent {
+    SessionEvent::Appended {
+        error: None,
+        path: Some("/log".into()),
+    }
+}
+
+/// A saved session after its first turn.
+fn after_a_turn() -> Table {
+    let mut table = Table::new(SessionSpec::save_for_test);
+    table.check(prompt("hi"), "turn_start, log 1, prepare");
+    table.prepared("silence on, ask");
+    table.check(written(), "");
+    table.stream(vec![text("yes"), done()], "text yes, log 1");
+    table.check(written(), "turn_end false, result");
+    table
+}
+
+#[test]
+fn a_rewound_session_goes_on_from_there() {
+    let mut table = after_a_turn();
+    let head = table.session.conversation.head().map(String::from);
+    assert!(head.is_some());
+    table.check(
+        SessionEvent::Rewind(
+            RequestId(5),
+            vec![entry("u1", Message::user("hi"))],
+            Some("u1".into()),
+        ),
+        "answer 5",
+    );
+    assert_eq!(table.session.conversation.head(), Some("u1"));
+    table.check(prompt("again"), "turn_start, log 1, prepare");
+    table.prepared("silence on, ask");
+    assert_eq!(table.history(), "user:hi, user:again");
+    for refused in [
+        SessionEvent::Rewind(RequestId(6), Vec::new(), None),
+        SessionEvent::Undo(RequestId(6)),
+    ] {
+        table.check(refused, "refuse 6");
+    }
+}
+
+#[test]
+fn before_the_first_message_the_log_goes_on_and_keeps_its_name() {
+    let mut table = after_a_turn();
+    table.check(
+        SessionEvent::Rewind(RequestId(5), Vec::new(), None),
+        "answer 5",
+    );
+    // There is a file to write the name to, and it is written once.
+    let rename = SessionEvent::Rename(RequestId(6), Some("n".into()));
+    table.check(rename, "log 1, name n, answer 6");
+    table.check(
+        SessionEvent::Appended {
+            error: None,
+            path: None,
+        },
+        "",
+    );
+    table.check(prompt("anew"), "turn_start, log 1, prepare");
+    assert!(table.session.fork().is_err());
+}
+
+#[test]
+fn a_change_is_taken_back_between_turns() {
+    let mut table = Table::new(|_| {});
+    table.check(SessionEvent::Undo(RequestId(5)), "undo 5");
+    let undone = SessionEvent::Undone(RequestId(5), Ok("restored `f`".into()));
+    // The table shows every answer of another kind as refused.
+    table.check(undone, "refuse 5");
+}
+
+#[test]
+fn a_summary_can_be_asked_for_while_a_turn_runs() {
+    let mut table = Table::asking(|_| {}, Limits::default());
+    let compact = |during| SessionEvent::Compact(RequestId(5), None, during);
+    table.check(compact(false), "refuse 5");
+    table.check(compact(true), "answer 5");
+    let call = ToolCall {
+        id: "c".into(),
+        name: "read".into(),
+        arguments: r#"{"path":"f"}"#.into(),
+        signature: None,
+    };
+    table.stream(
+        vec![StreamEvent::Call(call), done()],
+        "batch 1, run 1, start 1",
+    );
+    // The history is too short to be summarised; the turn goes on.
+    table.tool(1, "end 1 completed, warning, silence on, ask");
+}

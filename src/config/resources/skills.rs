@@ -1,0 +1,91 @@
+//! Skills: a directory with a `SKILL.md` that tells how a kind of work is done.
+
+use std::path::{Path, PathBuf};
+
+use super::{Origin, Place, collect, front_matter, read_text};
+use crate::error::{Error, Result};
+use crate::text::one_line;
+
+/// The file that makes a directory a skill.
+const FILE: &str = "SKILL.md";
+/// Most columns of a description in the system prompt.
+const DESCRIPTION: usize = 1000;
+
+/// A skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// What it is called.
+    pub name: String,
+    /// When to use it.
+    pub description: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The directory that holds its file and whatever that names.
+    pub dir: PathBuf,
+    /// Whether the model is told about it.
+    pub is_offered: bool,
+}
+
+/// All skills, by name.
+pub fn skills(places: &[Place]) -> Vec<Skill> {
+    collect(places, "skills", |dir, origin| {
+        let (keys, _) = front_matter::parse(&read_text(&dir.join(FILE))?);
+        let text = |key: &str| keys.get(key).map(|text| one_line(text, None));
+        let folder = dir.file_name()?.to_string_lossy();
+        let name = text("name").filter(|name| !name.trim().is_empty());
+        let name = name.unwrap_or_else(|| one_line(&folder, None));
+        let is_hidden = keys.get("disable-model-invocation");
+        let skill = Skill {
+            name: name.trim().to_owned(),
+            description: text("description").unwrap_or_default(),
+            origin,
+            dir: dir.to_path_buf(),
+            is_offered: is_hidden.is_none_or(|value| value != "true"),
+        };
+        Some((skill.name.clone(), skill))
+    })
+}
+
+/// What the system prompt says about skills; nothing when none is to be offered.
+pub fn catalog(skills: &[Skill]) -> Option<String> {
+    let lines: Vec<String> = skills
+        .iter()
+        .filter(|skill| skill.is_offered)
+        .map(|skill| {
+            let path = skill.file().to_string_lossy().into_owned();
+            let path = serde_json::Value::from(path);
+            let description = one_line(&skill.description, Some(DESCRIPTION));
+            format!("- {}: {description} {path}", skill.name)
+        })
+        .collect();
+    (!lines.is_empty()).then(|| {
+        format!(
+            "<skills>\nInstructions for kinds of work, each in a file. When the task is of such a \
+             kind, `read` its file first and follow it; paths in it are relative to its directory.\n\
+             {}\n</skills>",
+            lines.join("\n")
+        )
+    })
+}
+
+impl Skill {
+    /// The file that holds its text.
+    pub fn file(&self) -> PathBuf {
+        self.dir.join(FILE)
+    }
+
+    /// The prompt that uses it: its text, where it lies, and what the person says to it.
+    pub fn prompt(&self, said: &str) -> Result<String> {
+        let path = self.file();
+        let text = read_text(&path).ok_or_else(|| unreadable(&path))?;
+        let (_, body) = front_matter::parse(&text);
+        let place = format!("The directory of this skill is `{}`.", self.dir.display());
+        let parts = [body.trim(), &place, said.trim()];
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        Ok(parts.collect::<Vec<_>>().join("\n\n"))
+    }
+}
+
+fn unreadable(path: &Path) -> Error {
+    Error::failed(format!("cannot read `{}`", path.display()))
+}

@@ -1,0 +1,248 @@
+//! Signing in: the `/login` panel, and keys that were pasted where a prompt is written.
+//!
+//! A key goes from the panel into `auth.json` and nowhere else: no history, no hook, no model.
+
+use serde_json::json;
+
+use super::{App, Done, Effect, Surface, Task};
+use crate::agent::Selection;
+use crate::config::AUTH;
+use crate::error::Result;
+use crate::provider::{Catalog, Dialect, SignIn};
+use crate::tui::key::{Key, KeyPress};
+use crate::tui::view::login::{Login, Provider, Request};
+
+/// Beginnings of keys and whose they are. Several providers may use one.
+const KEYS: &[(&str, &[&str])] = &[
+    ("sk-ant-", &["anthropic"]),
+    ("sk-or-", &["openrouter"]),
+    ("sk-proj-", &["openai"]),
+    ("sk-svcacct-", &["openai"]),
+    ("sk-", &[]),
+    ("gsk_", &["groq"]),
+    ("xai-", &["xai"]),
+    ("csk-", &["cerebras"]),
+    ("AIza", &["google"]),
+    ("hf_", &["huggingface"]),
+    ("fw_", &["fireworks"]),
+    ("nvapi-", &["nvidia"]),
+];
+/// Fewest characters of a key.
+const MIN_KEY: usize = 24;
+
+/// Why the panel is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// No session could be opened, for this reason. The panel opens when nothing is signed in.
+    Start(String),
+    /// `/login`, maybe with the name of a provider.
+    Command(String),
+    /// This was submitted.
+    Pasted(Pasted),
+}
+
+/// A key on its way to the panel.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Pasted(String);
+
+impl std::fmt::Debug for Pasted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pasted")
+    }
+}
+
+/// What became of a key.
+#[derive(Debug)]
+pub struct SignedIn {
+    /// The file holds it, or why it does not.
+    stored: Result<Vec<String>>,
+    /// The model in use, with the new key.
+    selection: Option<Selection>,
+}
+
+impl App {
+    /// Looks up who one can sign in to.
+    pub(super) fn login(&mut self, why: Why) -> Vec<Effect> {
+        let process = self.process.clone();
+        let work = move || {
+            let catalog = Catalog::load(process.home.dir(), &process.env);
+            let is_ready = catalog
+                .usable()
+                .any(|model| model.dialect != Dialect::Offline);
+            if let (Why::Start(reason), true) = (&why, is_ready) {
+                return Done::Notice(reason.clone());
+            }
+            let offered = catalog
+                .providers()
+                .filter(|row| row.sign_in != SignIn::None);
+            let providers = offered.map(|row| Provider {
+                id: row.name,
+                label: row.display,
+                account: row.sign_in == SignIn::Account,
+                key: row.sign_in == SignIn::Key,
+                signed_in: row.signed_in,
+            });
+            Done::Providers(why, providers.collect())
+        };
+        vec![Effect::Task(Task::new(work))]
+    }
+
+    /// It is known who.
+    pub(super) fn open_login(&mut self, why: Why, providers: Vec<Provider>) -> Vec<Effect> {
+        let login = match why {
+            Why::Start(reason) => {
+                let named = self.options.model.as_ref().or(self.settings.model.as_ref());
+                self.transcript.push_notice(match named {
+                    Some(_) => &reason,
+                    None => {
+                        "no model is available yet: sign in, or choose an offline one with /models"
+                    }
+                });
+                Login::new(providers, None)
+            }
+            Why::Command(name) if name.is_empty() => Login::new(providers, None),
+            Why::Command(name) => {
+                let wanted = name.to_lowercase();
+                let is_it =
+                    |one: &&Provider| one.id == wanted || one.label.to_lowercase() == wanted;
+                let Some(id) = providers.iter().find(is_it).map(|one| one.id.clone()) else {
+                    let says = format!("there is no provider `{name}` to sign in to - see /login");
+                    self.transcript.push_notice(&says);
+                    return Vec::new();
+                };
+                Login::new(providers, Some(&id))
+            }
+            Why::Pasted(Pasted(key)) => {
+                let owners = owners(&key).unwrap_or_default();
+                Login::with_key(providers, owners, key)
+            }
+        };
+        self.surface = Some(Surface::Login(login));
+        Vec::new()
+    }
+
+    /// Takes a key away that was submitted like a prompt: it is for the panel.
+    pub(super) fn catch_key(&mut self, text: &str) -> Option<Vec<Effect>> {
+        let key = text.trim();
+        owners(key)?;
+        self.composer.take();
+        Some(self.login(Why::Pasted(Pasted(key.to_owned()))))
+    }
+
+    pub(super) fn login_key(&mut self, press: KeyPress) -> Vec<Effect> {
+        let Some(Surface::Login(login)) = &mut self.surface else {
+            return Vec::new();
+        };
+        let request = match press.key {
+            Key::Escape => Some(Request::Close),
+            Key::Up => {
+                login.step(-1);
+                None
+            }
+            Key::Down => {
+                login.step(1);
+                None
+            }
+            Key::Enter => login.enter(),
+            Key::Backspace => login.backspace(),
+            _ => {
+                if let Some(c) = press.text() {
+                    login.type_text(c.encode_utf8(&mut [0; 4]));
+                }
+                None
+            }
+        };
+        match request {
+            None => Vec::new(),
+            Some(Request::Close) => {
+                self.surface = None;
+                Vec::new()
+            }
+            Some(Request::Account(_)) => {
+                let says = "this build cannot sign in with an account; use an API key";
+                login.finish(false, says);
+                Vec::new()
+            }
+            Some(Request::Key(provider, key)) => self.store_key(provider, key),
+        }
+    }
+
+    fn store_key(&mut self, provider: String, key: String) -> Vec<Effect> {
+        let process = self.process.clone();
+        let current = self
+            .session
+            .as_ref()
+            .map(|session| session.selection.clone());
+        let work = move || {
+            let stored = AUTH.update(&process.home, |entries| {
+                entries.insert(provider.clone(), json!({"key": key}));
+            });
+            let same = current.filter(|current| current.model.provider == provider);
+            let selection = same.and_then(|current| {
+                let effort = current.effort.clone();
+                let slug = current.model.slug();
+                process.select(&current, Some(&slug), effort).ok()
+            });
+            Done::SignedIn(Box::new(SignedIn { stored, selection }))
+        };
+        vec![Effect::Task(Task::new(work))]
+    }
+
+    /// The key is stored, or is not.
+    pub(super) fn signed_in(&mut self, done: SignedIn) -> Vec<Effect> {
+        let (ok, says) = match &done.stored {
+            Ok(warnings) => {
+                let says = "the key is stored in auth.json".to_owned();
+                let lines = warnings.iter().cloned().chain([says]);
+                (true, lines.collect::<Vec<_>>().join("\n"))
+            }
+            Err(error) => (false, error.to_string()),
+        };
+        match &mut self.surface {
+            Some(Surface::Login(login)) => login.finish(ok, &says),
+            _ => self.transcript.push_notice(&says),
+        }
+        match (ok, done.selection, &self.session) {
+            (true, _, None) => self.begin(),
+            (true, Some(selection), Some(_)) => self.select(selection),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Whose key this is, when it is one: none named means that it could be of several.
+fn owners(text: &str) -> Option<&'static [&'static str]> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.len() < MIN_KEY || !text.chars().all(is_part) {
+        return None;
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let found = KEYS.iter().find(|(start, _)| text.starts_with(start))?;
+    // A long word with such a beginning is a word all the same.
+    (digits > 0).then_some(found.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_from_words() {
+        let cases = [
+            ("sk-ant-api03-aBcDeFgHiJkLmNoPqRsT-x9", Some("anthropic")),
+            ("sk-or-v1-0123456789abcdef0123456789", Some("openrouter")),
+            ("gsk_0123456789abcdef01234567", Some("groq")),
+            ("sk-0123456789abcdef01234567", Some("")),
+            ("sk-short1", None),
+            ("sk-ant-api03-aBcDeFgHiJkLmNoPq what is it", None),
+            ("skeleton-0123456789abcdef01234567", None),
+            ("sk-only-words-and-nothing-else", None),
+            ("0123456789abcdef0123456789abcdef", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            let found = owners(text).map(|owners| owners.first().copied().unwrap_or(""));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}

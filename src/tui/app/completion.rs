@@ -1,0 +1,306 @@
+//! What opens while a draft is written: commands after `/`, files after `@`, skills after `$`.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::commands::{self, COMMANDS};
+use super::pickers::{Choosing, Picks};
+use super::{App, Done, Effect, Surface, Task};
+use crate::config::resources::{self, Origin, Skill, Template};
+use crate::tools::Walk;
+use crate::tui::view::picker::{Item, Picker, Tab};
+
+/// Entries that such a picker shows at a time.
+const ROWS: usize = 6;
+/// Most files and directories that are offered.
+const MAX_FILES: usize = 10_000;
+/// How long a workspace is looked through for them.
+const WALK: Duration = Duration::from_secs(5);
+
+/// What the pickers that follow the draft offer, read when they open.
+#[derive(Debug, Default)]
+pub struct Lists {
+    /// Files and directories, relative to the workspace.
+    files: Option<Vec<String>>,
+    skills: Vec<Skill>,
+    templates: Vec<Template>,
+    /// What was asked for since the draft began to be about it.
+    asked: Option<Kind>,
+    /// Esc was pressed: nothing opens before the draft is about something else.
+    pub(super) dismissed: bool,
+}
+
+/// What a draft is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Command,
+    File,
+    Skill,
+}
+
+/// What was read for a picker.
+#[derive(Debug)]
+pub enum Listed {
+    /// The files of the workspace.
+    Files(Vec<String>),
+    /// Skills and templates.
+    Resources(Vec<Skill>, Vec<Template>),
+}
+
+impl App {
+    /// The draft is another one: pickers that follow it do so.
+    pub(super) fn draft_changed(&mut self) -> Vec<Effect> {
+        let is_free = match &self.surface {
+            None => true,
+            Some(Surface::Picker(choosing)) => choosing.picks.follows_draft(),
+            Some(_) => false,
+        };
+        if !is_free || self.composer.is_field() {
+            return Vec::new();
+        }
+        let Some((kind, range)) = self.word() else {
+            self.surface = None;
+            self.lists.asked = None;
+            self.lists.dismissed = false;
+            return Vec::new();
+        };
+        if self.lists.asked != Some(kind) {
+            self.surface = None;
+            self.lists.dismissed = false;
+        }
+        if self.lists.dismissed {
+            return Vec::new();
+        }
+        let effects = self.ask_for(kind);
+        let query = self.composer.draft().buffer.text()[range][1..].to_owned();
+        self.narrow(kind, &query);
+        effects
+    }
+
+    /// The word that something may be offered for, its mark included.
+    fn word(&self) -> Option<(Kind, Range<usize>)> {
+        let buffer = &self.composer.draft().buffer;
+        let (text, caret) = (buffer.text(), buffer.caret());
+        if let Some(name) = text.strip_prefix('/') {
+            let is_name = !name.contains(|c: char| c.is_whitespace() || c == '/');
+            return is_name.then_some((Kind::Command, 0..text.len()));
+        }
+        let start = text[..caret].rfind(char::is_whitespace).map_or(0, |at| {
+            at + text[at..].chars().next().map_or(1, char::len_utf8)
+        });
+        let is_whole = text[caret..].chars().next().is_none_or(char::is_whitespace);
+        let kind = match text[start..caret].chars().next()? {
+            '@' => Kind::File,
+            // In a command of the shell this is a variable.
+            '$' if !text.starts_with('!') => Kind::Skill,
+            _ => return None,
+        };
+        is_whole.then_some((kind, start..caret))
+    }
+
+    /// Reads what is to be offered, once while the draft is about it.
+    fn ask_for(&mut self, kind: Kind) -> Vec<Effect> {
+        if self.lists.asked == Some(kind) {
+            return Vec::new();
+        }
+        self.lists.asked = Some(kind);
+        match kind {
+            Kind::File => {
+                self.lists.files = None;
+                let workspace = self.workspace().to_path_buf();
+                let work = move || Done::Listed(Listed::Files(files(&workspace)));
+                vec![Effect::Task(Task::new(work))]
+            }
+            Kind::Command | Kind::Skill => {
+                let places = self.places();
+                let work = move || {
+                    let skills = resources::skills(&places);
+                    Done::Listed(Listed::Resources(skills, resources::templates(&places)))
+                };
+                vec![Effect::Task(Task::new(work))]
+            }
+        }
+    }
+
+    /// What a picker offers has been read.
+    pub(super) fn listed(&mut self, listed: Listed) -> Vec<Effect> {
+        match listed {
+            Listed::Files(files) => self.lists.files = Some(files),
+            Listed::Resources(skills, templates) => {
+                self.lists.skills = skills;
+                self.lists.templates = templates;
+            }
+        }
+        if let Some(Surface::Picker(choosing)) = &self.surface {
+            if !choosing.picks.follows_draft() {
+                return Vec::new();
+            }
+            self.surface = None;
+        }
+        self.draft_was_edited()
+    }
+
+    /// Shows what matches. Where nothing does there is no picker, so that Enter submits.
+    fn narrow(&mut self, kind: Kind, query: &str) {
+        if !matches!(self.surface, Some(Surface::Picker(_))) {
+            match kind {
+                Kind::Command => self.offer_commands(),
+                Kind::File => self.offer_files(),
+                Kind::Skill => self.offer_skills(),
+            }
+        }
+        if let Some(Surface::Picker(choosing)) = &mut self.surface {
+            let Choosing { picker, .. } = &mut **choosing;
+            picker.set_query(query);
+            if picker.chosen().is_none() {
+                self.surface = None;
+            }
+        }
+    }
+
+    fn offer_commands(&mut self) {
+        let mut words: Vec<(String, String)> = Vec::new();
+        let mut items = Vec::new();
+        let mut offer = |name: &str, arguments: &str, help: &str, group: &str| {
+            if words.iter().any(|(taken, _)| taken == name) {
+                return;
+            }
+            words.push((name.to_owned(), arguments.to_owned()));
+            items.push(Item {
+                label: format!("{name} {arguments}").trim_end().to_owned(),
+                description: help.to_owned(),
+                group: group.to_owned(),
+                ..Item::default()
+            });
+        };
+        let mut own: Vec<_> = COMMANDS.iter().collect();
+        own.sort_by_key(|command| command.name);
+        for command in own {
+            offer(command.name, command.arguments, command.help, command.group);
+        }
+        for template in &self.lists.templates {
+            if commands::find(&template.name).is_none() {
+                let help = &template.description;
+                offer(&template.name, &template.arguments, help, "Prompt");
+            }
+        }
+        for command in &self.process.extensions.commands {
+            let command = &command.item;
+            let arguments = command.arguments.as_deref().unwrap_or_default();
+            offer(&command.name, arguments, &command.description, "Extension");
+        }
+        self.open_picker(Picker::new("Commands", items, ROWS), Picks::Commands(words));
+    }
+
+    fn offer_files(&mut self) {
+        let files = self.lists.files.clone().unwrap_or_default();
+        let items = files.iter().map(|path| Item {
+            label: path.clone(),
+            ..Item::default()
+        });
+        let picker = Picker::new("Files", items.collect(), ROWS);
+        self.open_picker(picker, Picks::Files(files));
+    }
+
+    fn offer_skills(&mut self) {
+        let skills = self.lists.skills.clone();
+        let items = skills.iter().map(|skill| Item {
+            label: skill.name.clone(),
+            description: skill.description.clone(),
+            group: skill.origin.name().to_owned(),
+            tab: skill.origin as usize + 1,
+            ticked: None,
+        });
+        let origins = [Origin::Global, Origin::Workspace].map(Origin::name);
+        let tabs = ["All"].into_iter().chain(origins).map(|name| Tab {
+            name: name.to_owned(),
+            all: name == "All",
+        });
+        let picker = Picker::new("Skills", items.collect(), ROWS);
+        let picker = picker.with_tabs(tabs.collect(), 0);
+        self.open_picker(picker, Picks::Skills(skills));
+    }
+
+    /// Runs a command, or leaves its name for the person to finish. A name that was typed in full is
+    /// run as it is, unless something must follow it.
+    pub(super) fn command_picked(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let typed = self.composer.draft().buffer.text();
+        let typed = typed.strip_prefix('/').unwrap_or_default();
+        // A word that is a command in itself is not taken for the beginning of another.
+        if let Some(command) = commands::find(typed) {
+            if !command.arguments.starts_with('<') {
+                return self.submit(now);
+            }
+        }
+        let is_typed = typed == name && !arguments.starts_with('<');
+        if arguments.is_empty() || is_typed {
+            self.composer.set_text(&format!("/{name}"));
+            return self.submit(now);
+        }
+        self.composer.set_text(&format!("/{name} "));
+        self.draft_was_edited()
+    }
+
+    pub(super) fn file_picked(&mut self, path: &str) -> Vec<Effect> {
+        if let Some((Kind::File, range)) = self.word() {
+            let path = match path.contains(char::is_whitespace) {
+                true => format!("\"{path}\" "),
+                false => format!("{path} "),
+            };
+            self.composer.replace(range, &path);
+        }
+        self.draft_was_edited()
+    }
+
+    pub(super) fn skill_picked(&mut self, skill: Skill) -> Vec<Effect> {
+        let Some((Kind::Skill, range)) = self.word() else {
+            return Vec::new();
+        };
+        let typed = self.composer.draft().buffer.expand();
+        self.composer.replace(range, "");
+        let draft = self.composer.take();
+        self.lists.asked = None;
+        self.composer.remember(&typed);
+        self.history_append(&typed);
+        let said = draft.buffer.expand();
+        self.submit_skill(skill, said, draft.images)
+    }
+}
+
+/// Files and the directories that hold them, these with a slash, in the order of a walk.
+fn files(workspace: &Path) -> Vec<String> {
+    let until = Instant::now() + WALK;
+    let mut walk = Walk::new(workspace, false);
+    let mut found = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    while let Some(step) = walk.step() {
+        let Some(path) = step else {
+            if Instant::now() > until {
+                break;
+            }
+            continue;
+        };
+        // A name that is not UTF-8 could not be typed back.
+        let path = path.strip_prefix(workspace).unwrap_or(&path).to_str();
+        let Some(path) = path else { continue };
+        for (at, _) in path.match_indices('/') {
+            let directory = &path[..=at];
+            if seen.insert(directory.to_owned()) {
+                found.push(directory.to_owned());
+            }
+        }
+        found.push(path.to_owned());
+        if found.len() >= MAX_FILES {
+            found.truncate(MAX_FILES);
+            break;
+        }
+    }
+    found
+}

@@ -1,0 +1,136 @@
+//! Commands and shortcuts: asking an extension, and what its answer does.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::super::{App, Effect};
+use crate::agent::{Input, RequestId, SessionKey};
+use crate::extension::answer::CommandAnswer;
+use crate::extension::{ExtensionId, Failure};
+use crate::tui::key::KeyPress;
+
+/// What extensions have been asked to do and have not done yet.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    open: HashMap<RequestId, Call>,
+    /// Whose command or shortcut was the last thing that the person did.
+    last: Option<ExtensionId>,
+}
+
+impl Calls {
+    /// Whether the person has just turned to this extension, and to nothing else since.
+    pub fn is_wanted(&self, id: ExtensionId) -> bool {
+        self.last == Some(id)
+    }
+
+    /// The person does something else.
+    pub fn turned_away(&mut self) {
+        self.last = None;
+    }
+}
+
+#[derive(Debug)]
+struct Call {
+    /// The command or the chord, as the person knows it.
+    what: String,
+    /// The session that it was meant for.
+    session: Option<SessionKey>,
+}
+
+impl App {
+    /// Runs an extension's command; none when there is no such command.
+    pub(in crate::tui::app) fn extension_command(
+        &mut self,
+        name: &str,
+        args: &str,
+    ) -> Option<Vec<Effect>> {
+        let owner = self.process.extensions.command(name)?.owner;
+        let params = json!({"name": name, "args": args});
+        Some(vec![self.call(
+            owner,
+            "command",
+            params,
+            format!("/{name}"),
+        )])
+    }
+
+    /// A key that nothing else wanted.
+    pub(in crate::tui::app) fn shortcut(&mut self, press: &KeyPress) -> Vec<Effect> {
+        let chord = press.name().unwrap_or_default();
+        let Some(bound) = self.process.extensions.shortcut(&chord) else {
+            return Vec::new();
+        };
+        let params = json!({"key": bound.item.shortcut.key});
+        vec![self.call(bound.owner, "shortcut", params, chord)]
+    }
+
+    fn call(
+        &mut self,
+        to: ExtensionId,
+        method: &'static str,
+        params: Value,
+        what: String,
+    ) -> Effect {
+        let request = self.next_request();
+        let session = self.session.as_ref().map(|session| session.key);
+        let calls = &mut self.extensions.calls;
+        calls.open.insert(request, Call { what, session });
+        calls.last = Some(to);
+        Effect::Send(Input::Call {
+            request,
+            to,
+            method,
+            params,
+        })
+    }
+
+    /// An extension has answered a command, a shortcut or a completion.
+    pub(in crate::tui::app) fn called(
+        &mut self,
+        request: RequestId,
+        result: Result<Value, Failure>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let Some(Call { what, session }) = self.extensions.calls.open.remove(&request) else {
+            return self.completed(request, result);
+        };
+        let answer = result.map_err(|failure| failure.to_string());
+        let answer = answer.and_then(|answer| {
+            CommandAnswer::parse(&answer)
+                .map_err(|problem| format!("the extension's answer is unusable: {problem}"))
+        });
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(why) => {
+                self.transcript.push_error(&format!("{what}: {why}"));
+                return Vec::new();
+            }
+        };
+        if let Some(notice) = &answer.notice {
+            self.transcript.push_notice(notice);
+        }
+        if let Some(show) = &answer.show {
+            self.transcript.push_show(show);
+        }
+        let here = self.session.as_ref().map(|session| session.key);
+        let Some(key) = here.filter(|_| session == here) else {
+            if answer.prompt.is_some() || answer.session_name.is_some() {
+                self.transcript.push_notice(&format!(
+                    "{what} was meant for another session; what it submits is dropped"
+                ));
+            }
+            return Vec::new();
+        };
+        let name = answer.session_name;
+        let mut effects: Vec<Effect> = name
+            .map(|name| Effect::Send(Input::Name(key, name)))
+            .into_iter()
+            .collect();
+        if let Some(prompt) = answer.prompt {
+            effects.extend(self.submit_prompt(prompt, now));
+        }
+        effects
+    }
+}

@@ -1,0 +1,277 @@
+//! What extensions show and ask.
+//!
+//! Each kind of thing has its file: slots that stay, questions that wait for an answer, the panel,
+//! the side pane, calls that wait for an extension, entries that one renders. Where several could
+//! take a key, the order is here.
+
+mod calls;
+mod complete;
+mod pane;
+mod panel;
+mod questions;
+mod render;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use self::calls::Calls;
+use self::complete::Completions;
+use self::pane::ShownPane;
+use self::panel::Panels;
+use self::questions::{Question, Questions};
+use self::render::Renders;
+use super::{App, Effect};
+use crate::agent::Input;
+use crate::extension::request::{Request, Session as SessionRequest, Tone, Ui};
+use crate::extension::ui::Slots;
+use crate::extension::{AskId, Asked, ExtensionId};
+use crate::tui::key::KeyPress;
+use crate::tui::style::Row;
+
+/// Everything that is there because an extension wants it.
+#[derive(Debug, Default)]
+pub(super) struct Extensions {
+    slots: Slots,
+    questions: Questions,
+    panels: Panels,
+    pane: Option<ShownPane>,
+    calls: Calls,
+    completions: Completions,
+    renders: Renders,
+}
+
+impl App {
+    /// An extension wants something.
+    pub(super) fn asked(&mut self, asked: Asked) -> Vec<Effect> {
+        let ask = asked.ask;
+        match asked.request {
+            Request::Session(SessionRequest::Model(name)) => {
+                self.extension_selects(ask, Some(name), None)
+            }
+            Request::Session(SessionRequest::Effort(level)) => {
+                self.extension_selects(ask, None, Some(level))
+            }
+            Request::Session(_) => vec![refused(ask, "nobody here can do that")],
+            Request::Ui(ui) if ui.is_question() => {
+                let question = Question {
+                    ask,
+                    owner: asked.from,
+                    from: asked.extension,
+                    ui,
+                };
+                self.extensions.questions.add(question);
+                Vec::new()
+            }
+            Request::Ui(ui) => self.show_for(asked.from, &asked.extension, ask, ui),
+        }
+    }
+
+    /// Shows something and answers that it did.
+    fn show_for(&mut self, from: ExtensionId, name: &str, ask: AskId, ui: Ui) -> Vec<Effect> {
+        let slots = &mut self.extensions.slots;
+        let mut effects = Vec::new();
+        let shown = match ui {
+            Ui::Notify { message, tone } => {
+                match tone {
+                    Tone::Error => self.transcript.push_error(&message),
+                    Tone::Warning => self.transcript.push_notice(&format!("warning: {message}")),
+                    Tone::Info => self.transcript.push_notice(&message),
+                }
+                Ok(())
+            }
+            Ui::Show(show) => {
+                self.transcript.push_show(&show);
+                Ok(())
+            }
+            Ui::Status(slot) => slots.status.set(from, name, slot.key, slot.value),
+            Ui::Activity(slot) => slots.activity.set(from, name, slot.key, slot.value),
+            Ui::Widget(slot) => slots.widgets.set(from, name, slot.key, slot.value),
+            Ui::Compose(text) => self.compose(&text, &mut effects),
+            Ui::Panel(panel) => {
+                effects.extend(self.extensions.panels.show(from, name, panel));
+                Ok(())
+            }
+            Ui::Pane(pane) => {
+                effects.extend(self.show_pane(from, pane));
+                Ok(())
+            }
+            Ui::Select(_) | Ui::Confirm { .. } | Ui::Input { .. } | Ui::Editor { .. } => {
+                Err("a question cannot be shown".into())
+            }
+        };
+        let reply = Input::Reply(ask, shown.map(|()| json!({})));
+        effects.insert(0, Effect::Send(reply));
+        effects
+    }
+
+    /// Puts a text in the composer. What was written there can be had back from history.
+    fn compose(&mut self, text: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
+        let takes_keys = self
+            .surface
+            .as_ref()
+            .is_some_and(super::Surface::takes_keys);
+        if takes_keys || self.composer.is_field() {
+            return Err("the composer is answering a question - try again later".into());
+        }
+        let before = self.composer.draft().buffer.expand();
+        if !before.trim().is_empty() {
+            self.composer.remember(&before);
+        }
+        self.composer.set_text(text);
+        effects.extend(self.draft_was_edited());
+        Ok(())
+    }
+
+    fn extension_selects(
+        &mut self,
+        ask: AskId,
+        model: Option<String>,
+        effort: Option<String>,
+    ) -> Vec<Effect> {
+        let chosen = match &self.session {
+            None => Err("there is no session".to_owned()),
+            Some(session) => self
+                .process
+                .select(&session.selection, model.as_deref(), effort)
+                .map_err(|error| error.to_string()),
+        };
+        match chosen {
+            Err(why) => vec![refused(ask, &why)],
+            Ok(selection) => {
+                let mut effects = self.select(selection);
+                effects.push(Effect::Send(Input::Reply(ask, Ok(json!({})))));
+                effects
+            }
+        }
+    }
+
+    /// Something about the draft changed: what follows it does so.
+    pub(super) fn draft_was_edited(&mut self) -> Vec<Effect> {
+        self.extensions.calls.turned_away();
+        // A field is nobody's draft.
+        if self.composer.is_field() {
+            return Vec::new();
+        }
+        let mut effects = self.draft_changed();
+        effects.extend(self.complete_draft());
+        effects
+    }
+
+    /// What waited for a frame: a question opens when it can be seen.
+    pub fn before_frame(&mut self, now: Instant) {
+        let is_free = self.surface.is_none() && self.extensions.panels.shown().is_none();
+        if is_free && self.session.is_some() {
+            self.extensions
+                .questions
+                .open_next(&mut self.composer, self.typed_at, now);
+        }
+    }
+
+    /// A key for what an extension shows, in the order of who gets it first.
+    pub(super) fn extension_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+        if self.pane_is_open() && press.chord().as_ref() == Some(&self.layout.focus) {
+            return Some(self.switch_focus());
+        }
+        if self.pane_has_focus() {
+            self.typed_at = Some(now);
+            return Some(self.pane_key(press));
+        }
+        if self.surface.is_some() {
+            return None;
+        }
+        if self.extensions.questions.is_open() {
+            // Who answers is not writing.
+            self.typed_at = None;
+        }
+        self.question_key(press, now)
+            .or_else(|| self.panel_key(press))
+            .or_else(|| self.completion_key(press))
+    }
+
+    /// Text was pasted: whether an extension's surface took it.
+    pub(super) fn extension_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
+        if self.pane_has_focus() {
+            return Some(self.paste_keys(text, |app, press| app.pane_key(press)));
+        }
+        if self.surface.is_some() {
+            return None;
+        }
+        self.question_paste(text).or_else(|| self.panel_paste(text))
+    }
+
+    /// The footer surface of an extension, when one shows.
+    pub(super) fn extension_surface(&self, columns: usize, height: usize) -> Option<Vec<Row>> {
+        let extensions = &self.extensions;
+        extensions
+            .questions
+            .rows(columns)
+            .or_else(|| extensions.completions.rows(columns))
+            .or_else(|| extensions.panels.rows(columns, height))
+    }
+
+    /// Whether an extension's surface has the keys that the composer would get.
+    pub(super) fn extension_takes_keys(&self) -> bool {
+        let extensions = &self.extensions;
+        match extensions.questions.is_open() {
+            true => !self.composer.is_field(),
+            false => extensions
+                .panels
+                .shown()
+                .is_some_and(|(_, panel)| panel.interactive),
+        }
+    }
+
+    /// Closes what takes keys: questions are answered as cancelled, the panel is closed.
+    pub(super) fn close_extension_surfaces(&mut self) -> Vec<Effect> {
+        let mut effects = self.extensions.questions.cancel_all(&mut self.composer);
+        effects.extend(self.extensions.panels.dismiss());
+        self.extensions.completions.close();
+        effects
+    }
+
+    /// The session ends: nobody will answer what is asked.
+    pub(super) fn refuse_questions(&mut self, why: &str) -> Vec<Effect> {
+        self.forget_renders();
+        self.extensions.completions.close();
+        self.extensions
+            .questions
+            .refuse_all(&mut self.composer, why)
+    }
+
+    /// The extensions are others from now on: nothing of the old ones stays.
+    pub(super) fn forget_extensions(&mut self, why: &str) -> Vec<Effect> {
+        let effects = self.refuse_questions(why);
+        self.extensions = Extensions::default();
+        effects
+    }
+
+    /// Nobody waits for the answer to this any more.
+    pub(super) fn withdrawn(&mut self, ask: AskId) {
+        self.extensions.questions.withdraw(ask, &mut self.composer);
+    }
+
+    /// What this extension shows must go.
+    pub(super) fn extension_gone(&mut self, id: ExtensionId) {
+        let extensions = &mut self.extensions;
+        extensions.slots.clear_extension(id);
+        extensions.questions.forget(id, &mut self.composer);
+        extensions.panels.close(id);
+        extensions.pane.take_if(|pane| pane.owner == id);
+    }
+}
+
+fn refused(ask: AskId, why: &str) -> Effect {
+    Effect::Send(Input::Reply(ask, Err(why.to_owned())))
+}
+
+fn answered(ask: AskId, result: Value) -> Effect {
+    Effect::Send(Input::Reply(ask, Ok(result)))
+}
+
+fn notify(to: ExtensionId, method: &'static str, params: Value) -> Effect {
+    Effect::Send(Input::Notify(to, method, params))
+}

@@ -1,0 +1,320 @@
+//! The side pane: where it stands, who has the keys, and what the owner is told.
+
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::super::{App, Effect};
+use super::notify;
+use crate::config::layout::Side;
+use crate::extension::ExtensionId;
+use crate::extension::ui;
+use crate::tui::frame::{Caret, Rect, Size, Surface};
+use crate::tui::key::{Button, Key, KeyPress, Mouse, MouseKind};
+use crate::tui::style::{Row, Style, Token};
+use crate::tui::view::pane::{Clicked, Entered, Pane, Selected};
+use crate::tui::view::status;
+
+/// Columns between the conversation and the pane.
+const DIVIDER: u16 = 3;
+
+/// The pane that is open.
+#[derive(Debug)]
+pub(super) struct ShownPane {
+    pub owner: ExtensionId,
+    /// What the owner calls it.
+    id: String,
+    view: Pane,
+    /// Where the owner would put it.
+    side: Option<Side>,
+    focused: bool,
+    /// Where it was drawn last; nowhere while it is hidden.
+    area: Rect,
+}
+
+impl ShownPane {
+    fn selected(&self, method: &'static str, selected: Selected) -> Effect {
+        let Selected { section, item } = selected;
+        let params = json!({"pane": self.id, "section": section, "id": item});
+        notify(self.owner, method, params)
+    }
+
+    fn moved(&self, selected: Option<Selected>) -> Vec<Effect> {
+        let told = selected.map(|selected| self.selected("pane.select", selected));
+        told.into_iter().collect()
+    }
+
+    fn closed(&self) -> Effect {
+        notify(self.owner, "pane.closed", json!({"pane": self.id}))
+    }
+
+    /// Whether this place of the screen is in it; the place in it then.
+    fn place(&self, mouse: Mouse) -> Option<(usize, usize)> {
+        let Rect {
+            left,
+            top,
+            columns,
+            rows,
+        } = self.area;
+        let row = mouse.row.checked_sub(top).filter(|row| *row < rows)?;
+        let column = mouse.column.checked_sub(left);
+        let column = column.filter(|column| *column < columns)?;
+        Some((row.into(), column.into()))
+    }
+}
+
+impl App {
+    /// Opens a pane, draws it anew, or closes the one of this extension.
+    pub(super) fn show_pane(
+        &mut self,
+        from: ExtensionId,
+        pane: Option<ui::Pane>,
+    ) -> Option<Effect> {
+        let place = &mut self.extensions.pane;
+        let Some(pane) = pane else {
+            place.take_if(|shown| shown.owner == from);
+            return None;
+        };
+        let side = pane.side.map(|side| match side {
+            ui::Side::Left => Side::Left,
+            ui::Side::Right => Side::Right,
+        });
+        match place {
+            Some(shown) if shown.owner == from && shown.id == pane.id => {
+                shown.side = side;
+                shown.view.refresh(pane);
+                None
+            }
+            _ => {
+                // A pane that nobody asked for must not take the keys of somebody who writes.
+                let had_focus = place.as_ref().is_some_and(|shown| shown.focused);
+                let focused = had_focus || self.extensions.calls.is_wanted(from);
+                let replaced = place.replace(ShownPane {
+                    owner: from,
+                    id: pane.id.clone(),
+                    view: Pane::new(pane),
+                    side,
+                    focused,
+                    area: Rect::default(),
+                });
+                replaced.map(|old| old.closed())
+            }
+        }
+    }
+
+    /// Whether a pane is open, which takes the alternate screen.
+    pub(in crate::tui::app) fn pane_is_open(&self) -> bool {
+        self.extensions.pane.is_some()
+    }
+
+    /// Whether keys go to the pane. What opens over the conversation has them first.
+    pub(in crate::tui::app) fn pane_has_focus(&self) -> bool {
+        let is_free = self.surface.is_none() && !self.extensions.questions.is_open();
+        is_free
+            && self
+                .extensions
+                .pane
+                .as_ref()
+                .is_some_and(|pane| pane.focused)
+    }
+
+    pub(super) fn switch_focus(&mut self) -> Vec<Effect> {
+        if let Some(pane) = &mut self.extensions.pane {
+            pane.focused = !pane.focused;
+        }
+        Vec::new()
+    }
+
+    pub(super) fn pane_key(&mut self, press: KeyPress) -> Vec<Effect> {
+        let Some(pane) = &mut self.extensions.pane else {
+            return Vec::new();
+        };
+        let extend = press.shift || press.key == Key::Char('J') || press.key == Key::Char('K');
+        let is_plain = !press.ctrl && !press.alt && !press.command;
+        let selected = match press.key {
+            _ if !is_plain => return pane_chord(pane, press),
+            Key::Up | Key::Char('k' | 'K') => pane.view.step(-1, extend),
+            Key::Down | Key::Char('j' | 'J') => pane.view.step(1, extend),
+            Key::PageUp => pane.view.page(-1, extend),
+            Key::PageDown => pane.view.page(1, extend),
+            Key::Home => pane.view.edge(false, extend),
+            Key::End => pane.view.edge(true, extend),
+            _ if press.shift => return pane_chord(pane, press),
+            Key::Left => {
+                pane.view.scroll(-1);
+                None
+            }
+            Key::Right => {
+                pane.view.scroll(1);
+                None
+            }
+            Key::Tab => {
+                pane.view.next_section();
+                None
+            }
+            Key::Enter => return self.enter_pane(),
+            Key::Escape => match pane.view.back() {
+                true => None,
+                false => return self.close_pane(),
+            },
+            _ => return pane_chord(pane, press),
+        };
+        pane.moved(selected)
+    }
+
+    fn enter_pane(&mut self) -> Vec<Effect> {
+        let Some(pane) = &mut self.extensions.pane else {
+            return Vec::new();
+        };
+        match pane.view.enter() {
+            Entered::Activated(selected) => vec![pane.selected("pane.activate", selected)],
+            Entered::Attached { label, text } => {
+                pane.focused = false;
+                self.composer.attach_pane(&label, text);
+                Vec::new()
+            }
+            Entered::Nothing => Vec::new(),
+        }
+    }
+
+    fn close_pane(&mut self) -> Vec<Effect> {
+        let closed = self.extensions.pane.take().map(|pane| pane.closed());
+        closed.into_iter().collect()
+    }
+
+    /// The mouse over a screen with a pane. None when it is the conversation's business.
+    pub(in crate::tui::app) fn pane_mouse(&mut self, mouse: Mouse) -> Option<Vec<Effect>> {
+        let pane = self.extensions.pane.as_mut()?;
+        let place = pane.place(mouse);
+        match (mouse.kind, place) {
+            (MouseKind::Press(_), None) => {
+                // A hidden one has no place; then there is nothing beside the conversation.
+                pane.focused &= pane.area.columns == 0;
+                None
+            }
+            (MouseKind::Press(Button::Left), Some((row, column))) => {
+                pane.focused = true;
+                match pane.view.click(row, column) {
+                    Clicked::Close => Some(self.close_pane()),
+                    Clicked::Selected(selected) => Some(pane.moved(Some(selected))),
+                    Clicked::Nothing => Some(Vec::new()),
+                }
+            }
+            (MouseKind::Drag(Button::Left), _) if pane.focused && pane.area.rows > 0 => {
+                let row = mouse.row.saturating_sub(pane.area.top);
+                pane.view.drag(row.into());
+                Some(Vec::new())
+            }
+            (MouseKind::WheelUp, Some((row, _))) => {
+                let selected = pane.view.wheel(row, -1);
+                Some(pane.moved(selected))
+            }
+            (MouseKind::WheelDown, Some((row, _))) => {
+                let selected = pane.view.wheel(row, 1);
+                Some(pane.moved(selected))
+            }
+            (MouseKind::Release(_) | MouseKind::Drag(_) | MouseKind::Press(_), Some(_)) => {
+                Some(Vec::new())
+            }
+            (_, None) => None,
+        }
+    }
+
+    /// Conversation and pane beside each other, or the one that has the focus.
+    pub(in crate::tui::app) fn pane_frame(
+        &mut self,
+        size: Size,
+        now: Instant,
+        late: bool,
+    ) -> Option<(Surface, Option<Caret>)> {
+        let focused = self.pane_has_focus();
+        let pane = self.extensions.pane.as_ref()?;
+        let (side, percent) = self.layout.place(&pane.id, pane.side);
+        let mut surface = Surface::new(size);
+        let mut area = surface.area();
+        if usize::from(size.columns) < self.layout.split_min {
+            if !focused {
+                self.place_pane(Rect::default());
+                let (columns, height) = (size.columns.into(), size.rows.into());
+                let (rows, caret) = self.conversation(columns, height, now, late);
+                surface.draw(area, &rows);
+                return Some((surface, caret));
+            }
+            area.rows = area.rows.saturating_sub(1);
+            let rows = self.place_pane(area);
+            surface.draw(area, &rows);
+            let hint = format!("{} conversation", self.layout.focus);
+            let row = status::row(&[], &hint, size.columns.into());
+            let below = Rect {
+                top: area.rows,
+                rows: 1,
+                ..area
+            };
+            surface.draw(below, &[row]);
+            return Some((surface, None));
+        }
+        let width = usize::from(size.columns) * percent / 100;
+        area.columns = u16::try_from(width).unwrap_or(size.columns);
+        let mut left = Rect {
+            columns: size.columns.saturating_sub(area.columns + DIVIDER),
+            ..surface.area()
+        };
+        let mut between = Rect {
+            columns: DIVIDER,
+            ..left
+        };
+        match side {
+            Side::Right => {
+                between.left = left.columns;
+                area.left = left.columns + DIVIDER;
+            }
+            Side::Left => {
+                between.left = area.columns;
+                left.left = area.columns + DIVIDER;
+            }
+        }
+        let rows = self.place_pane(area);
+        surface.draw(area, &rows);
+        let rail = Row::of(" │ ", Style::colored(Token::Border));
+        surface.draw(between, &vec![rail; size.rows.into()]);
+        let (rows, caret) = self.conversation(left.columns.into(), size.rows.into(), now, late);
+        surface.draw(left, &rows);
+        let caret = caret.filter(|_| !focused).map(|caret| Caret {
+            column: caret.column + usize::from(left.left),
+            ..caret
+        });
+        Some((surface, caret))
+    }
+
+    /// The rows of the pane for its place on the screen, which the mouse finds it by.
+    fn place_pane(&mut self, area: Rect) -> Vec<Row> {
+        let focused = self.pane_has_focus();
+        let Some(pane) = &mut self.extensions.pane else {
+            return Vec::new();
+        };
+        pane.area = area;
+        match area.columns {
+            0 => Vec::new(),
+            columns => pane.view.rows(focused, columns.into(), area.rows.into()),
+        }
+    }
+
+    /// How to reach a pane that a narrow terminal hides.
+    pub(in crate::tui::app) fn hidden_pane(&self) -> Option<String> {
+        let pane = self.extensions.pane.as_ref()?;
+        let title = match pane.view.title() {
+            "" => "pane",
+            title => title,
+        };
+        (pane.area.columns == 0).then(|| format!("{title} · {}", self.layout.focus))
+    }
+}
+
+/// A chord that the pane has no use for.
+fn pane_chord(pane: &ShownPane, press: KeyPress) -> Vec<Effect> {
+    let key = press.name();
+    let params = |key| json!({"pane": pane.id, "key": key});
+    key.map(|key| notify(pane.owner, "pane.key", params(key)))
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,151 @@
+//! Commands that only tell something: `/help`, `/version`, `/copy`.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use super::commands::COMMANDS;
+use super::{App, Effect};
+use crate::agent::{Input, Query};
+use crate::chat::Message;
+use crate::config::build::VERSION;
+use crate::extension::ui::{Format, Show};
+use crate::text::{clip_bytes, width};
+
+/// Most bytes of a reply that go to the clipboard: terminals drop longer sequences.
+const MAX_COPY: usize = 74_000;
+
+impl App {
+    pub(super) fn version(&mut self) -> Vec<Effect> {
+        self.transcript.push_notice(&format!("e {VERSION}"));
+        Vec::new()
+    }
+
+    /// Shows every command and every key.
+    pub(super) fn help(&mut self) -> Vec<Effect> {
+        let own = COMMANDS.iter().map(|command| {
+            let names = [command.name]
+                .into_iter()
+                .chain(command.aliases.iter().copied());
+            let names: Vec<String> = names.map(|name| format!("/{name}")).collect();
+            let label = format!("{} {}", names.join(", "), command.arguments);
+            (label.trim_end().to_owned(), command.help.to_owned())
+        });
+        let added = self.process.extensions.commands.iter().map(|command| {
+            let command = &command.item;
+            let arguments = command.arguments.as_deref().unwrap_or_default();
+            let label = format!("/{} {arguments}", command.name);
+            (label.trim_end().to_owned(), command.description.clone())
+        });
+        let commands: Vec<(String, String)> = own.chain(added).collect();
+        let keys = self.keymap.help().into_iter();
+        let keys: Vec<_> = keys
+            .map(|(chords, help)| (chords, help.to_owned()))
+            .collect();
+        let shortcuts = self.process.extensions.shortcuts.iter().map(|bound| {
+            let shortcut = &bound.item.shortcut;
+            (bound.item.chord.clone(), shortcut.description.clone())
+        });
+        let keys: Vec<_> = keys.into_iter().chain(shortcuts).collect();
+        let signs = [
+            ("!command", "run a command of the shell"),
+            ("@", "name a file of the workspace"),
+            ("$", "use a skill"),
+        ];
+        let signs = signs.map(|(sign, help)| (sign.to_owned(), help.to_owned()));
+        let body = [table(&commands), table(&signs), table(&keys)].join("\n\n");
+        self.transcript.push_show(&Show {
+            title: "Help".into(),
+            body: body + "\n\nThe guides: e docs",
+            format: Format::Text,
+        });
+        Vec::new()
+    }
+
+    /// Asks the core for the last reply.
+    pub(super) fn copy(&mut self) -> Vec<Effect> {
+        let request = self.next_request();
+        let Some(session) = &self.session else {
+            self.transcript.push_notice("there is no reply to copy yet");
+            return Vec::new();
+        };
+        self.copying = Some(request);
+        vec![Effect::Send(Input::Query {
+            session: session.key,
+            request,
+            query: Query::Messages,
+        })]
+    }
+
+    /// Hands the last reply to the terminal's clipboard.
+    pub(super) fn copy_last(&mut self, messages: &[std::sync::Arc<Message>]) -> Vec<Effect> {
+        let said = |message: &std::sync::Arc<Message>| match &**message {
+            Message::Assistant { content, .. } if !content.trim().is_empty() => {
+                Some(content.trim().to_owned())
+            }
+            _ => None,
+        };
+        let Some(reply) = messages.iter().rev().find_map(said) else {
+            self.transcript.push_notice("there is no reply to copy yet");
+            return Vec::new();
+        };
+        let text = clip_bytes(&reply, MAX_COPY);
+        let says = match text.len() == reply.len() {
+            true => "the last reply is on the clipboard, if this terminal allows that".to_owned(),
+            false => format!(
+                "the first {} of {} bytes of the last reply are on the clipboard, if this terminal allows that",
+                text.len(),
+                reply.len()
+            ),
+        };
+        self.transcript.push_notice(&says);
+        let in_tmux = self.process.env.text("TMUX").is_some();
+        vec![Effect::Write(clipboard(text, in_tmux))]
+    }
+}
+
+/// OSC 52. Inside tmux the terminal around it is told, too.
+fn clipboard(text: &str, in_tmux: bool) -> Vec<u8> {
+    let plain = format!("\x1b]52;c;{}\x07", BASE64.encode(text));
+    match in_tmux {
+        false => plain.into_bytes(),
+        true => format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\").into_bytes(),
+    }
+}
+
+fn table(rows: &[(String, String)]) -> String {
+    /// A first column that is wider than this pushes its own second column only.
+    const MOST: usize = 30;
+    let columns = rows.iter().map(|(left, _)| width(left));
+    let columns = columns
+        .filter(|columns| *columns <= MOST)
+        .max()
+        .unwrap_or(0);
+    let rows = rows.iter().map(|(left, right)| {
+        let gap = columns.saturating_sub(width(left)) + 2;
+        format!("{left}{}{right}", " ".repeat(gap))
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clipboard_is_written_through_tmux() {
+        assert_eq!(clipboard("hi", false), b"\x1b]52;c;aGk=\x07");
+        assert_eq!(
+            clipboard("hi", true),
+            b"\x1b]52;c;aGk=\x07\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\"
+        );
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let row = |left: &str, right: &str| (left.to_owned(), right.to_owned());
+        let wide = "x".repeat(40);
+        let rows = [row("a", "one"), row("bcd", "two"), row(&wide, "three")];
+        let expected = format!("a    one\nbcd  two\n{wide}  three");
+        assert_eq!(table(&rows), expected);
+    }
+}

@@ -1,0 +1,210 @@
+//! Pickers: lists that narrow while one types. Some follow the last word of the draft, the others
+//! are opened by a command and take what is typed for themselves.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::{App, Effect, Surface};
+use crate::config::resources::Skill;
+use crate::session::{Listed, PastPrompt};
+use crate::tui::key::{Key, KeyPress};
+use crate::tui::style::Row;
+use crate::tui::view::picker::Picker;
+use crate::tui::view::surface::framed;
+
+/// Rows of frame around a list, the hint included.
+const FRAME: usize = 5;
+
+/// An open picker, and what its entries are.
+#[derive(Debug)]
+pub struct Choosing {
+    /// The list.
+    pub picker: Picker,
+    /// What is picked; one for each entry of the list, in its order.
+    pub picks: Picks,
+}
+
+/// What a picker picks.
+#[derive(Debug)]
+pub enum Picks {
+    /// A slash command: the name, and what may follow it.
+    Commands(Vec<(String, String)>),
+    /// A path of the workspace.
+    Files(Vec<String>),
+    /// A skill.
+    Skills(Vec<Skill>),
+    /// A model, by its slug.
+    Models(Vec<String>),
+    /// Which models the keys for the next model go through, by their slugs.
+    Scope(Vec<String>),
+    /// What is to be recorded about the directory.
+    Trust(Vec<super::trust::Change>),
+    /// A session.
+    Sessions(Vec<Listed>),
+    /// A message to go back to, of the session in this log.
+    Tree(PathBuf, Vec<PastPrompt>),
+}
+
+impl Picks {
+    /// Whether the list narrows with the draft, which takes the keys.
+    pub fn follows_draft(&self) -> bool {
+        match self {
+            Picks::Commands(_) | Picks::Files(_) | Picks::Skills(_) => true,
+            Picks::Models(_)
+            | Picks::Scope(_)
+            | Picks::Trust(_)
+            | Picks::Sessions(_)
+            | Picks::Tree(..) => false,
+        }
+    }
+
+    /// The hints of what the keys do, the longest first.
+    fn hints(&self) -> &'static [&'static str] {
+        match self {
+            Picks::Commands(_) => &[
+                "↑/↓ choose · enter run · esc close",
+                "enter run · esc close",
+                "enter · esc",
+            ],
+            Picks::Files(_) => &[
+                "↑/↓ choose · enter take · esc close",
+                "enter take · esc close",
+                "enter · esc",
+            ],
+            Picks::Skills(_) => &[
+                "↑/↓ choose · tab other places · enter use · esc close",
+                "tab places · enter use · esc close",
+                "enter · esc",
+            ],
+            Picks::Models(_) => &[
+                "↑/↓ choose · tab other providers · enter use · esc close",
+                "tab providers · enter use · esc close",
+                "enter · esc",
+            ],
+            Picks::Scope(_) => &[
+                "↑/↓ choose · space toggle · ctrl+s save · ctrl+x clear · esc discard",
+                "space toggle · ctrl+s save · esc discard",
+                "space · ctrl+s · esc",
+            ],
+            Picks::Sessions(_) => &[
+                "↑/↓ choose · tab all places · enter go on · esc close",
+                "tab places · enter go on · esc close",
+                "enter · esc",
+            ],
+            Picks::Tree(..) => &[
+                "↑/↓ choose · enter go back to before it · esc close",
+                "enter go back · esc close",
+                "enter · esc",
+            ],
+            Picks::Trust(_) => &["↑/↓ choose · enter decide · esc close", "enter · esc"],
+        }
+    }
+}
+
+impl Choosing {
+    /// The whole surface.
+    pub fn rows(&mut self, columns: usize, height: usize) -> Vec<Row> {
+        self.picker.fit(height.saturating_sub(FRAME));
+        let (header, body) = self.picker.rows(columns);
+        let hints = self.picks.hints();
+        let fits = |hint: &&&str| crate::text::width(hint) <= columns;
+        let hint = hints.iter().find(fits).or(hints.last()).unwrap_or(&"");
+        framed(header, body, hint, columns)
+    }
+}
+
+impl App {
+    pub(super) fn open_picker(&mut self, picker: Picker, picks: Picks) {
+        self.surface = Some(Surface::Picker(Box::new(Choosing { picker, picks })));
+    }
+
+    /// A key while a picker is open; none when the composer is to have it.
+    pub(super) fn picker_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+        let Some(Surface::Picker(choosing)) = &mut self.surface else {
+            return None;
+        };
+        let Choosing { picker, picks } = &mut **choosing;
+        let follows = picks.follows_draft();
+        let scopes = matches!(picks, Picks::Scope(_));
+        let is_plain = !(press.ctrl || press.alt || press.shift || press.command);
+        match press.key {
+            Key::Escape => {
+                self.lists.dismissed = follows;
+                self.surface = None;
+                return Some(self.picker_closed());
+            }
+            Key::Up if is_plain => picker.step(-1),
+            Key::Down if is_plain => picker.step(1),
+            Key::PageUp if is_plain => picker.page(-1),
+            Key::PageDown if is_plain => picker.page(1),
+            Key::Tab => picker.step_tab(if press.shift { -1 } else { 1 }),
+            Key::Enter if is_plain => return Some(self.pick(now)),
+            _ if follows => return None,
+            Key::Char(' ') if scopes && is_plain => picker.toggle(),
+            Key::Char('s') if scopes && press.ctrl => return Some(self.pick(now)),
+            Key::Char('x') if scopes && press.ctrl => picker.untick(),
+            Key::Char('u') if press.ctrl => picker.set_query(""),
+            Key::Backspace => {
+                let mut query = picker.query().to_owned();
+                query.pop();
+                picker.set_query(&query);
+            }
+            _ => self.filter_picker(press.text().map(String::from).as_deref()),
+        }
+        Some(Vec::new())
+    }
+
+    /// Adds to the filter of an open picker that takes the keys.
+    pub(super) fn filter_picker(&mut self, text: Option<&str>) {
+        if let (Some(Surface::Picker(choosing)), Some(text)) = (&mut self.surface, text) {
+            let query = choosing.picker.query().to_owned() + &crate::text::one_line(text, None);
+            choosing.picker.set_query(&query);
+        }
+    }
+
+    /// Enter: does what the chosen entry stands for. A list without one closes.
+    fn pick(&mut self, now: Instant) -> Vec<Effect> {
+        let Some(Surface::Picker(choosing)) = self.surface.take() else {
+            return Vec::new();
+        };
+        let Choosing { picker, picks } = *choosing;
+        if let Picks::Scope(slugs) = &picks {
+            let ticked = |(slug, item): (&String, &crate::tui::view::picker::Item)| {
+                (item.ticked == Some(true)).then(|| slug.clone())
+            };
+            let scope = slugs.iter().zip(picker.items()).filter_map(ticked);
+            return self.scope_chosen(scope.collect());
+        }
+        let Some(index) = picker.chosen() else {
+            return self.picker_closed();
+        };
+        match picks {
+            Picks::Commands(mut words) => {
+                let (name, arguments) = words.swap_remove(index);
+                let typed = self.composer.draft().buffer.text().trim_start_matches('/');
+                let typed = typed
+                    .split_whitespace()
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
+                if super::commands::find(&typed).is_some() {
+                    return self.submit(now);
+                }
+                if name.starts_with(&typed) {
+                    return self.command_picked(&name, &arguments, now);
+                }
+                // Only like what was typed: it is shown before it runs.
+                self.composer.set_text(&format!("/{name} "));
+                self.draft_was_edited()
+            }
+            Picks::Files(mut paths) => self.file_picked(&paths.swap_remove(index)),
+            Picks::Skills(mut skills) => self.skill_picked(skills.swap_remove(index)),
+            Picks::Models(mut slugs) => self.choose_model(slugs.swap_remove(index)),
+            Picks::Sessions(mut listed) => self.session_picked(listed.swap_remove(index)),
+            Picks::Tree(log, mut prompts) => self.go_back(log, prompts.swap_remove(index)),
+            Picks::Trust(mut changes) => self.change_trust(changes.swap_remove(index)),
+            // Taken care of above: it picks several.
+            Picks::Scope(_) => Vec::new(),
+        }
+    }
+}

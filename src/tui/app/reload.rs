@@ -1,0 +1,117 @@
+//! `/reload`: extensions started anew, and the files of the home read again.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::sessions::Awaited;
+use super::{App, Done, Effect, Task, completion, transcript_options};
+use crate::agent::{Input, Process};
+use crate::config::Settings;
+use crate::config::keybindings::Keybindings;
+use crate::config::layout::Layout;
+use crate::extension::{Host, Registry};
+use crate::tui::keymap::Keymap;
+
+/// Starts the extensions as the command line asked for it, without their startup hooks. Blocks until
+/// they are ready.
+#[derive(Clone)]
+pub struct Relaunch(Arc<dyn Fn() -> Host + Send + Sync>);
+
+impl Relaunch {
+    /// One that does this.
+    pub fn new(launch: impl Fn() -> Host + Send + Sync + 'static) -> Self {
+        Self(Arc::new(launch))
+    }
+}
+
+impl fmt::Debug for Relaunch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Relaunch")
+    }
+}
+
+/// What is to be gone on with.
+#[derive(Debug)]
+pub struct Reloaded {
+    /// The extensions; none once the core has them.
+    host: Option<Box<Host>>,
+    registry: Arc<Registry>,
+    settings: Settings,
+    layout: Layout,
+    keybindings: Keybindings,
+    warnings: Vec<String>,
+}
+
+impl App {
+    /// Lets the extensions go, to start them anew.
+    pub(super) fn reload(&mut self) -> Vec<Effect> {
+        if !self.is_between_turns() {
+            return Vec::new();
+        }
+        self.is_opening = true;
+        self.request(Awaited::LetGo, |_, request| Input::LetGo(request))
+    }
+
+    /// The extensions were let go: they end and are started anew while everything goes on.
+    pub(super) fn relaunch(&mut self, old: Box<Host>) -> Vec<Effect> {
+        let (relaunch, home) = (self.relaunch.clone(), self.process.home.clone());
+        let work = move || {
+            // One that holds on to something must have let go of it before it is started again.
+            old.shut_down();
+            let (settings, mut warnings) = Settings::load(&home);
+            let (layout, more) = Layout::load(&home);
+            warnings.extend(more);
+            let (keybindings, more) = Keybindings::load(&home);
+            warnings.extend(more);
+            let host = (relaunch.0)();
+            Done::Reloaded(Box::new(Reloaded {
+                registry: host.registry().clone(),
+                host: Some(Box::new(host)),
+                settings,
+                layout,
+                keybindings,
+                warnings,
+            }))
+        };
+        vec![Effect::Task(Task::new(work))]
+    }
+
+    /// The extensions are ready: the core goes on with them.
+    pub(super) fn extend(&mut self, mut reloaded: Reloaded) -> Vec<Effect> {
+        let Some(host) = reloaded.host.take() else {
+            return Vec::new();
+        };
+        let settings = Box::new(reloaded.settings.clone());
+        self.request(Awaited::Extend(Box::new(reloaded)), |_, request| {
+            Input::Extend {
+                request,
+                host,
+                settings,
+            }
+        })
+    }
+
+    /// The core goes on with them.
+    pub(super) fn reloaded(&mut self, reloaded: Reloaded, now: Instant) -> Vec<Effect> {
+        self.is_opening = false;
+        self.process = Arc::new(Process {
+            extensions: reloaded.registry,
+            ..(*self.process).clone()
+        });
+        self.settings = reloaded.settings;
+        self.layout = reloaded.layout;
+        self.keymap = Keymap::new(reloaded.keybindings);
+        self.lists = completion::Lists::default();
+        self.transcript
+            .set_options(transcript_options(&self.settings));
+        for warning in reloaded.warnings {
+            self.transcript.push_notice(&format!("warning: {warning}"));
+        }
+        self.transcript
+            .push_notice("extensions were started anew, and settings were read again");
+        let mut effects = vec![Effect::Palette(self.palette())];
+        effects.extend(self.carry_out(now));
+        effects
+    }
+}

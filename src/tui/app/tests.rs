@@ -1,0 +1,398 @@
+//! Commands, pickers and panels: keys go in, what the core is told and what the files hold come out.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{App, Effect, TuiOptions};
+use crate::agent::{Input, Process};
+use crate::config::Home;
+use crate::extension::{HookKind, Registry};
+use crate::provider;
+use crate::sys::Env;
+use crate::tui::frame::Size;
+use crate::tui::key::{InputEvent, Key, KeyPress, Parser};
+use crate::tui::testing::{check, plain};
+
+/// An app over a real home. Its tasks run at once.
+struct Table {
+    app: App,
+    root: tempfile::TempDir,
+    now: Instant,
+}
+
+impl Table {
+    /// An app whose workspace holds these files, and which has been started.
+    fn new(files: &[(&str, &str)]) -> Self {
+        Self::with(files, Registry::default())
+    }
+
+    fn with(files: &[(&str, &str)], extensions: Registry) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let at = root.path().canonicalize().unwrap();
+        fs::create_dir_all(at.join("w")).unwrap();
+        for (path, text) in files {
+            let path = at.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let env = Env::default();
+        let process = Process {
+            home: Home::at(at.join("home")),
+            trusted: Some(at.join("w")),
+            provider: provider::Context::new(&env),
+            env: Arc::new(env),
+            extensions: Arc::new(extensions),
+        };
+        let relaunch = crate::tui::Relaunch::new(crate::extension::Host::none);
+        let app = App::new(
+            Arc::new(process),
+            at.join("w"),
+            TuiOptions::default(),
+            relaunch,
+        );
+        let mut table = Self {
+            app,
+            root,
+            now: Instant::now(),
+        };
+        let effects = table.app.start();
+        table.carry_out(effects);
+        table
+    }
+
+    /// An app with a model.
+    fn ready(files: &[(&str, &str)]) -> Self {
+        let settings = ("home/settings.json", r#"{"model": "offline/echo"}"#);
+        Self::new(&[files, &[settings]].concat())
+    }
+
+    /// Runs the tasks among these and all that follow; the rest in short.
+    fn carry_out(&mut self, effects: Vec<Effect>) -> String {
+        let mut shown = Vec::new();
+        let mut pending: std::collections::VecDeque<_> = effects.into();
+        while let Some(effect) = pending.pop_front() {
+            match effect {
+                Effect::Task(task) => pending.extend(self.app.on_done((task.0)())),
+                Effect::Send(Input::Prompt { prompt, .. }) => {
+                    shown.push(format!("prompt {}", prompt.text));
+                    self.app.session.as_mut().unwrap().turn = None;
+                }
+                Effect::Send(Input::Hook(..)) => shown.push("hook".into()),
+                Effect::Send(Input::Configure { selection, .. }) => {
+                    let effort = selection.effort.unwrap_or_default();
+                    shown.push(format!("use {} {effort}", selection.model.id));
+                }
+                Effect::Send(Input::Open(..)) => shown.push("open".into()),
+                Effect::Palette(_) => shown.push("palette".into()),
+                Effect::Quit(status) => shown.push(format!("quit {status}")),
+                Effect::Send(_) | Effect::Write(_) => {}
+                other => shown.push(format!("{other:?}")),
+            }
+        }
+        shown.join(", ")
+    }
+
+    /// Keys as a terminal sends them; `␛` is the escape key alone.
+    fn press(&mut self, keys: &str) -> String {
+        let mut events = Vec::new();
+        for (index, keys) in keys.split('␛').enumerate() {
+            let escape = InputEvent::Key(KeyPress::plain(Key::Escape));
+            events.extend((index > 0).then_some(escape));
+            let mut parser = Parser::default();
+            events.extend(parser.feed(keys.as_bytes()));
+            events.extend(parser.flush());
+        }
+        let mut shown = Vec::new();
+        for event in events {
+            let InputEvent::Key(press) = event else {
+                continue;
+            };
+            let effects = self.app.on_key(press, self.now);
+            shown.push(self.carry_out(effects));
+        }
+        shown.retain(|text| !text.is_empty());
+        shown.join(", ")
+    }
+
+    fn screen(&mut self) -> String {
+        let size = Size {
+            columns: 80,
+            rows: 40,
+        };
+        let frame = self.app.inline_frame(size, 0, self.now, false);
+        plain(&[frame.settled, frame.live].concat()).join("\n")
+    }
+
+    fn draft(&self) -> String {
+        self.app.composer.draft().buffer.expand()
+    }
+
+    fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.root.path().join("home").join(name)).unwrap_or_default()
+    }
+}
+
+const FIX: (&str, &str) = (
+    "home/prompts/fix.md",
+    "---\nargument-hint: <file>\n---\nfix $1",
+);
+
+#[test]
+fn commands_are_picked_and_typed() {
+    let cases = [
+        ("/qui\r", "quit 0", ""),
+        // A word that is a command is not the beginning of another one.
+        ("/exit\r", "quit 0", ""),
+        ("/fi\r", "", "/fix "),
+        ("/fi\ra.rs\r", "prompt fix a.rs", ""),
+        ("/fix\r", "", "/fix "),
+        ("/fix a.rs\r", "prompt fix a.rs", ""),
+        ("/effo\r", "", "/effort "),
+        ("/effort\r", "", ""),
+        ("/zzz\r", "", ""),
+        ("/usr/bin\r", "prompt /usr/bin", ""),
+        ("/␛\r", "prompt /", ""),
+        ("/qui␛x\r", "", ""),
+        ("/\x1b[A\x1b[B\x1b[B\t\x1b[Z", "", "/"),
+    ];
+    for (keys, expected, draft) in cases {
+        let mut table = Table::ready(&[FIX]);
+        assert_eq!(table.press(keys), expected, "{keys:?}");
+        assert_eq!(table.draft(), draft, "{keys:?}");
+    }
+    let mut table = Table::ready(&[FIX]);
+    table.press("/nothing at all\r");
+    let screen = table.screen();
+    assert!(screen.contains("there is no command /nothing"), "{screen}");
+    table.press("/");
+    let screen = table.screen();
+    assert!(
+        screen.contains("Commands 6") && screen.contains("enter run"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn files_and_skills_follow_the_last_word() {
+    let skill = "---\nname: deploy\ndescription: ship it\n---\nCare.";
+    let files = [
+        ("w/src/main.rs", ""),
+        ("w/src/two words.rs", ""),
+        ("w/target/out", ""),
+        ("w/.e/skills/deploy/SKILL.md", skill),
+    ];
+    let cases = [
+        ("look at @mai\r", "", "look at src/main.rs "),
+        ("@two\r", "", "\"src/two words.rs\" "),
+        ("@sr\r", "", "src/ "),
+        // Nothing matches, so nothing stands in the way.
+        ("mail me@x @out\r", "prompt mail me@x @out", ""),
+        ("costs $5\r", "prompt costs $5", ""),
+        ("see @mai␛\r", "prompt see @mai", ""),
+        ("!echo $dep␛", "", "!echo $dep"),
+    ];
+    for (keys, expected, draft) in cases {
+        let mut table = Table::ready(&files);
+        assert_eq!(table.press(keys), expected, "{keys:?}");
+        assert_eq!(table.draft(), draft, "{keys:?}");
+    }
+    let mut table = Table::ready(&files);
+    let dir = table.root.path().canonicalize().unwrap();
+    let expected = format!(
+        "prompt Care.\n\nThe directory of this skill is `{}`.\n\nto staging",
+        dir.join("w/.e/skills/deploy").display()
+    );
+    assert_eq!(table.press("to staging $dep\r"), expected);
+    assert!(table.file("history.jsonl").contains("to staging $dep"));
+    // The tab of the home has none; the whole list has.
+    table.press("$");
+    assert!(table.screen().contains("Skills 1"));
+    table.press("\t");
+    assert!(table.screen().contains("nothing matches"));
+    table.press("\r");
+    assert_eq!(table.draft(), "$");
+}
+
+#[test]
+fn models_and_efforts_are_chosen_and_kept() {
+    let auth = ("home/auth.json", r#"{"anthropic": {"key": "k"}}"#);
+    let mut table = Table::ready(&[auth]);
+    assert_eq!(table.press("/models\r"), "");
+    assert!(table.screen().contains("Models"), "{}", table.screen());
+    assert_eq!(table.press("opus45\r"), "use claude-opus-4-5 high");
+    assert!(
+        table
+            .file("settings.json")
+            .contains("anthropic/claude-opus-4-5")
+    );
+    assert_eq!(table.press("\x1b[Z"), "use claude-opus-4-5 low");
+    assert_eq!(
+        table.press("/effort medium\r"),
+        "use claude-opus-4-5 medium"
+    );
+    assert_eq!(table.press("/effort most\r"), "");
+    assert!(table.screen().contains("does not support effort"));
+    assert!(
+        table
+            .file("settings.json")
+            .contains("\"effort\": \"medium\"")
+    );
+    assert_eq!(table.press("/model offline/demo\r"), "use demo ");
+
+    assert_eq!(table.press("/scoped-models\rclaude \x1b[B \x13"), "");
+    assert!(table.screen().contains("goes through 2 models"));
+    let first = table.press("\x10");
+    assert!(first.starts_with("use claude-"), "{first}");
+    let second = table.press("\x10");
+    assert!(
+        second.starts_with("use claude-") && first != second,
+        "{second}"
+    );
+    assert_eq!(table.press("\x10"), first);
+    // Esc discards, and clearing means every model.
+    table.press("/scoped-models\r\x18␛");
+    assert!(table.file("settings.json").contains("scoped_models"));
+    table.press("/scoped-models\r\x18\r");
+    assert!(!table.file("settings.json").contains("scoped_models"));
+}
+
+#[test]
+fn presses_of_the_model_key_add_up() {
+    let auth = ("home/auth.json", r#"{"anthropic": {"key": "k"}}"#);
+    let mut table = Table::ready(&[auth]);
+    let next = KeyPress {
+        ctrl: true,
+        ..KeyPress::plain(Key::Char('p'))
+    };
+    let mut effects = table.app.on_key(next, table.now);
+    effects.extend(table.app.on_key(next, table.now));
+    let shown = table.carry_out(effects);
+    assert_eq!(shown.matches("use ").count(), 2, "{shown}");
+}
+
+#[test]
+fn a_key_goes_into_its_file_and_nowhere_else() {
+    const SECRET: &str = "sk-ant-api03-0123456789abcdef";
+    let hooked = Registry {
+        hooks: [HookKind::Input].into_iter().collect(),
+        ..Registry::default()
+    };
+    let other = ("home/auth.json", r#"{"x": {"odd": 1}}"#);
+    let mut table = Table::with(&[other], hooked);
+    // Nothing is signed in: the panel is there.
+    assert!(table.screen().contains("Sign in"), "{}", table.screen());
+    table.press("␛");
+    assert_eq!(table.press(&format!(" {SECRET}\r")), "");
+    assert_eq!(table.draft(), "");
+    let screen = table.screen();
+    assert!(
+        screen.contains("API key of Anthropic") && !screen.contains("0123"),
+        "{screen}"
+    );
+    assert_eq!(table.press("\r"), "open");
+    assert!(table.screen().contains("Signed in"));
+    table.press("\r");
+    let auth = table.file("auth.json");
+    assert!(auth.contains(SECRET) && auth.contains("odd"), "{auth}");
+    assert!(!table.file("history.jsonl").contains("0123"));
+    assert!(!table.screen().contains("0123"));
+    let path = table.root.path().join("home/auth.json");
+    assert_eq!(mode(&path), 0o600);
+    // Up does not bring it back.
+    table.press("\x1b[A");
+    assert!(!table.draft().contains("0123"));
+}
+
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn lines_wait_for_the_session() {
+    let mut table = Table::new(&[]);
+    table.press("␛hello\r");
+    assert_eq!(table.draft(), "hello");
+    assert!(table.screen().contains("sign in with /login"));
+    // Without a session e's own commands work.
+    table.app.composer.clear();
+    assert_eq!(table.press("/model offline/echo\r"), "open");
+    let effects = table.app.open(crate::agent::Reason::New);
+    table.app.session = None;
+    assert_eq!(table.press("early\r"), "");
+    let shown = table.carry_out(effects);
+    assert_eq!(shown, "open, prompt early");
+}
+
+#[test]
+fn settings_change_at_once() {
+    let theme = (
+        "home/themes/red.json",
+        r##"{"colors": {"accent": "#ff0000"}}"##,
+    );
+    let mut table = Table::ready(&[theme]);
+    assert_eq!(table.press("/settings\r\x1b[D"), "palette");
+    assert!(table.screen().contains("‹ red ›"), "{}", table.screen());
+    assert_eq!(table.press("\x1b[B\x1b[B\x1b[C␛"), "");
+    let settings = table.file("settings.json");
+    assert!(
+        settings.contains("\"theme\": \"red\"") && settings.contains("\"show_thinking\": \"on\""),
+        "{settings}"
+    );
+    table.press("/trust\r");
+    assert!(table.screen().contains("it is trusted"));
+    table.press("\x1b[A\r");
+    assert!(table.file("trust.json").contains("\"trusted\": false"));
+}
+
+#[test]
+fn no_key_breaks_it() {
+    let files = [FIX, ("w/a/b.rs", ""), ("home/skills/s/SKILL.md", "s")];
+    let keys = [
+        "/",
+        "@",
+        "$",
+        "!",
+        "a",
+        "e",
+        " ",
+        "\t",
+        "\x1b[Z",
+        "␛",
+        "\x1b[A",
+        "\x1b[B",
+        "\x1b[C",
+        "\x1b[D",
+        "\x1b[5~",
+        "\x1b[6~",
+        "\r",
+        "\x7f",
+        "\x15",
+        "\x10",
+        "\x13",
+        "\x18",
+        "é",
+        "/login\r",
+        "/settings\r",
+        "/models\r",
+        "/scoped-models\r",
+        "/trust\r",
+        "/help\r",
+    ];
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut table = Table::ready(&files);
+    for _ in 0..400 {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        table.press(keys[random as usize % keys.len()]);
+        let size = Size {
+            columns: (random >> 20) as u16 % 90 + 3,
+            rows: (random >> 40) as u16 % 30,
+        };
+        let frame = table.app.inline_frame(size, 0, table.now, false);
+        check(&frame.live, size.columns.into());
+    }
+}

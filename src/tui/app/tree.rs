@@ -1,0 +1,187 @@
+//! `/tree`: going back to an earlier message of the session, on any branch.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::pickers::Picks;
+use super::sessions::{Awaited, restored};
+use super::{App, Done, Effect, Task, transcript_options};
+use crate::agent::{Input, Query};
+use crate::error::Result;
+use crate::session::{self, Entry, PastPrompt};
+use crate::text::one_line;
+use crate::tui::transcript::Transcript;
+use crate::tui::view::picker::{Item, Picker};
+
+/// Messages that the picker shows at a time.
+const ROWS: usize = 12;
+/// Longest start of a message, in columns.
+const COLUMNS: usize = 60;
+
+/// An earlier place of the session, before a message.
+#[derive(Debug)]
+pub struct Rewound {
+    /// The history up to there.
+    entries: Vec<Entry>,
+    /// Its last node.
+    head: Option<String>,
+    /// What shows of it.
+    transcript: Transcript,
+    /// The message, for the composer.
+    text: String,
+}
+
+impl App {
+    /// Looks for the messages of the session.
+    pub(super) fn tree(&mut self) -> Vec<Effect> {
+        match self.is_between_turns() {
+            true => self.request(Awaited::Tree, |session, request| Input::Query {
+                session,
+                request,
+                query: Query::Info,
+            }),
+            false => Vec::new(),
+        }
+    }
+
+    /// It is known where the session is.
+    pub(super) fn look_through(
+        &mut self,
+        log: Option<PathBuf>,
+        head: Option<String>,
+    ) -> Vec<Effect> {
+        let Some(log) = log else {
+            self.transcript.push_notice(
+                "there is nothing to go back to: this session has no message in a file",
+            );
+            return Vec::new();
+        };
+        let work = move || {
+            let prompts = session::prompts(&log, head.as_deref());
+            Done::Tree(log, prompts)
+        };
+        vec![Effect::Task(Task::new(work))]
+    }
+
+    /// The messages are known: one is chosen.
+    pub(super) fn open_tree(
+        &mut self,
+        log: PathBuf,
+        prompts: Result<Vec<PastPrompt>>,
+    ) -> Vec<Effect> {
+        let prompts = match prompts {
+            Ok(prompts) => prompts,
+            Err(error) => {
+                self.transcript.push_error(&error.to_string());
+                return Vec::new();
+            }
+        };
+        let last = prompts.iter().rposition(|prompt| prompt.is_living);
+        let mut picker = Picker::new("Messages", prompts.iter().map(item).collect(), ROWS);
+        picker.step(last.map_or(-1, |last| last as isize));
+        self.open_picker(picker, Picks::Tree(log, prompts));
+        Vec::new()
+    }
+
+    /// A message was chosen: reads what was before it.
+    pub(super) fn go_back(&mut self, log: PathBuf, prompt: PastPrompt) -> Vec<Effect> {
+        if !self.is_between_turns() {
+            return Vec::new();
+        }
+        self.is_opening = true;
+        let options = transcript_options(&self.settings);
+        let extensions = self.process.extensions.clone();
+        let work = move || {
+            let entries = session::load_at(&log, prompt.before.as_deref());
+            Done::Rewound(entries.map(|entries| {
+                Box::new(Rewound {
+                    transcript: restored(options, &entries, &extensions),
+                    entries,
+                    head: prompt.before,
+                    text: prompt.text,
+                })
+            }))
+        };
+        vec![Effect::Task(Task::new(work))]
+    }
+
+    /// What was before the message is read.
+    pub(super) fn rewind(&mut self, rewound: Result<Box<Rewound>>) -> Vec<Effect> {
+        match rewound {
+            Ok(mut rewound) => {
+                let entries = std::mem::take(&mut rewound.entries);
+                let head = rewound.head.clone();
+                self.request(Awaited::Rewind(rewound), |session, request| Input::Rewind {
+                    session,
+                    request,
+                    entries,
+                    head,
+                })
+            }
+            Err(error) => {
+                self.is_opening = false;
+                self.transcript.push_error(&error.to_string());
+                self.carry_out(Instant::now())
+            }
+        }
+    }
+
+    /// The session is there.
+    pub(super) fn rewound(&mut self, rewound: Rewound, now: Instant) -> Vec<Effect> {
+        self.is_opening = false;
+        self.transcript.replace(rewound.transcript);
+        self.transcript
+            .push_notice("back before this message; what came after it stays in the file");
+        if let Some(session) = &mut self.session {
+            session.context_tokens = 0;
+        }
+        self.give_back(&rewound.text, Vec::new());
+        self.carry_out(now)
+    }
+}
+
+fn item(prompt: &PastPrompt) -> Item {
+    let first = prompt.text.trim_start().lines().next().unwrap_or_default();
+    let label = one_line(first, Some(COLUMNS));
+    Item {
+        label: match label.is_empty() {
+            true => "(no text)".into(),
+            false => label,
+        },
+        description: match prompt.branches {
+            true => "branches here".into(),
+            false => String::new(),
+        },
+        group: match prompt.is_living {
+            true => String::new(),
+            false => "other branch".into(),
+        },
+        ..Item::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_show_as_one_line_with_their_marks() {
+        let shown = |text: &str, branches, is_living| {
+            let item = item(&PastPrompt {
+                before: None,
+                text: text.into(),
+                timestamp: 0,
+                branches,
+                is_living,
+            });
+            [item.label, item.description, item.group].join("|")
+        };
+        assert_eq!(shown("one\ntwo", false, true), "one||");
+        assert_eq!(
+            shown("\n \x1b[31mred", true, false),
+            "red|branches here|other branch"
+        );
+        assert_eq!(shown("", false, true), "(no text)||");
+        assert!(crate::text::width(&shown(&"宽".repeat(200), false, true)) <= COLUMNS + 2);
+    }
+}

@@ -1,0 +1,327 @@
+//! One section of a pane: its rows, and the person's place in it.
+
+use std::ops::RangeInclusive;
+
+use super::Selected;
+use crate::extension::ui::{self, Body, Item};
+use crate::text::{expand_tabs, width};
+use crate::tui::diff;
+use crate::tui::markdown::{Definitions, render};
+use crate::tui::rich::{Rich, clipped, prefixed};
+use crate::tui::style::{Row, Style};
+use crate::tui::view::surface::{self, dim};
+use crate::tui::view::widget;
+
+/// Rows of a list that are seen at a time.
+const LIST_ROWS: usize = 8;
+/// Columns between an item's label and its detail.
+const BETWEEN: usize = 2;
+
+/// A section.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    content: ui::Section,
+    lines: Lines,
+    /// The item or row that the cursor is on.
+    cursor: usize,
+    /// The first row that is seen.
+    top: usize,
+    /// Columns that are scrolled away at the left.
+    left: usize,
+    /// Where the selection of rows began.
+    anchor: Option<usize>,
+    /// Rows that were seen last.
+    height: usize,
+}
+
+/// The rows of a body.
+#[derive(Clone, Debug)]
+enum Lines {
+    /// Those of a list are its items.
+    Items,
+    /// Rows that are scrolled sideways.
+    Wide(Vec<Rich>),
+    /// Rows of this width.
+    Wrapped { columns: usize, rows: Vec<Row> },
+}
+
+impl Section {
+    pub fn new(content: ui::Section) -> Self {
+        let cursor = match &content.body {
+            Body::List { selected, .. } => selected.unwrap_or(0),
+            Body::Diff(_) | Body::Text(_) | Body::Markdown(_) | Body::Rows(_) => 0,
+        };
+        Self {
+            lines: lines(&content),
+            content,
+            cursor,
+            top: 0,
+            left: 0,
+            anchor: None,
+            height: 1,
+        }
+    }
+
+    /// The same section with other content: the person's place stays.
+    pub fn refreshed(self, content: ui::Section) -> Self {
+        if self.content == content {
+            return self;
+        }
+        let item = self.item().map(|item| item.id.clone());
+        let mut new = Self::new(content);
+        new.top = self.top;
+        new.left = self.left;
+        new.height = self.height;
+        new.cursor = match &new.content.body {
+            Body::List { items, selected } => {
+                let same = |id| items.iter().position(|item: &Item| item.id == id);
+                let kept = item.and_then(same);
+                kept.or(*selected).unwrap_or(self.cursor)
+            }
+            Body::Diff(_) | Body::Text(_) | Body::Markdown(_) | Body::Rows(_) => self.cursor,
+        };
+        if let Lines::Wrapped { columns, .. } = self.lines {
+            new.lay_out(columns);
+        }
+        new.cursor = new.cursor.min(new.last());
+        new
+    }
+
+    pub fn id(&self) -> &str {
+        &self.content.id
+    }
+
+    pub fn title(&self) -> &str {
+        &self.content.title
+    }
+
+    pub fn is_list(&self) -> bool {
+        matches!(self.content.body, Body::List { .. })
+    }
+
+    /// Rows that it would like to have.
+    pub fn wants(&self) -> usize {
+        match self.is_list() {
+            true => self.count().clamp(1, LIST_ROWS),
+            false => self.count().max(1),
+        }
+    }
+
+    fn count(&self) -> usize {
+        match (&self.lines, &self.content.body) {
+            (Lines::Wide(lines), _) => lines.len(),
+            (Lines::Wrapped { rows, .. }, _) => rows.len(),
+            (Lines::Items, Body::List { items, .. }) => items.len(),
+            (Lines::Items, _) => 0,
+        }
+    }
+
+    fn last(&self) -> usize {
+        self.count().saturating_sub(1)
+    }
+
+    fn item(&self) -> Option<&Item> {
+        match &self.content.body {
+            Body::List { items, .. } => items.get(self.cursor),
+            Body::Diff(_) | Body::Text(_) | Body::Markdown(_) | Body::Rows(_) => None,
+        }
+    }
+
+    /// The item under the cursor, by the names that the extension gave.
+    pub fn selected(&self) -> Option<Selected> {
+        Some(Selected {
+            section: self.content.id.clone(),
+            item: self.item()?.id.clone(),
+        })
+    }
+
+    /// Moves the cursor. `extend` selects the rows between, where rows can be selected.
+    pub fn go(&mut self, to: usize, extend: bool) {
+        self.anchor = match extend && !self.is_list() {
+            true => self.anchor.or(Some(self.cursor)),
+            false => None,
+        };
+        self.cursor = to.min(self.last());
+    }
+
+    pub fn step(&mut self, by: isize, extend: bool) {
+        self.go(self.cursor.saturating_add_signed(by), extend);
+    }
+
+    /// Moves by what is seen, and what is seen with it.
+    pub fn page(&mut self, by: isize, extend: bool) {
+        let rows = self.height as isize * by;
+        self.top = self.top.saturating_add_signed(rows);
+        self.step(rows, extend);
+    }
+
+    pub fn edge(&mut self, last: bool, extend: bool) {
+        self.go(if last { usize::MAX } else { 0 }, extend);
+    }
+
+    /// Moves what is seen; the cursor stays in it.
+    pub fn wheel(&mut self, by: isize) {
+        if self.is_list() {
+            return self.step(by, false);
+        }
+        let most = self.count().saturating_sub(self.height);
+        let rows = by * super::WHEEL_ROWS;
+        self.top = self.top.saturating_add_signed(rows).min(most);
+        let end = self.top + self.height.max(1) - 1;
+        self.cursor = self.cursor.clamp(self.top, end).min(self.last());
+    }
+
+    /// Scrolls sideways, as far as the widest row goes.
+    pub fn scroll(&mut self, by: isize) {
+        if let Lines::Wide(lines) = &self.lines {
+            let widest = lines.iter().map(Rich::width).max().unwrap_or(0);
+            let left = self.left.saturating_add_signed(by);
+            self.left = left.min(widest.saturating_sub(1));
+        }
+    }
+
+    /// The row at a place of what is seen, if there is one.
+    pub fn at(&self, row: usize) -> Option<usize> {
+        Some(self.top + row).filter(|index| *index < self.count())
+    }
+
+    fn selection(&self) -> RangeInclusive<usize> {
+        let anchor = self.anchor.unwrap_or(self.cursor);
+        anchor.min(self.cursor)..=anchor.max(self.cursor).min(self.last())
+    }
+
+    /// The selected rows, or the one under the cursor: their text, and how many they are.
+    pub fn snapshot(&self) -> Option<(String, usize)> {
+        let text = |index: usize| match &self.lines {
+            Lines::Wide(lines) => Some(lines.get(index)?.text().to_owned()),
+            Lines::Wrapped { rows, .. } => {
+                let spans = rows.get(index)?.spans.iter();
+                Some(spans.map(|span| span.text.as_str()).collect())
+            }
+            Lines::Items => None,
+        };
+        let rows: Vec<String> = self.selection().map_while(text).collect();
+        (!rows.is_empty()).then(|| (rows.join("\n"), rows.len()))
+    }
+
+    /// What is seen in so many rows; `focused` when keys go here.
+    pub fn rows(&mut self, focused: bool, columns: usize, height: usize) -> Vec<Row> {
+        self.lay_out(columns);
+        self.height = height.max(1);
+        self.cursor = self.cursor.min(self.last());
+        let lowest = (self.cursor + 1).saturating_sub(self.height);
+        self.top = self.top.clamp(lowest, self.cursor);
+        self.top = self.top.min(self.count().saturating_sub(self.height));
+        if self.count() == 0 {
+            return vec![clipped("nothing here", dim(), columns)];
+        }
+        let seen = self.top..(self.top + height).min(self.count());
+        seen.map(|index| self.row(index, focused, columns))
+            .collect()
+    }
+
+    fn row(&self, index: usize, focused: bool, columns: usize) -> Row {
+        let mut row = match (&self.lines, &self.content.body) {
+            (Lines::Items, Body::List { items, .. }) => {
+                return item(&items[index], index == self.cursor, columns);
+            }
+            (Lines::Items, _) => Row::default(),
+            (Lines::Wrapped { rows, .. }, _) => rows[index].clone(),
+            (Lines::Wide(lines), body) => {
+                let margin = match body {
+                    Body::Diff(_) if columns > 2 * diff::MARGIN => diff::margin(&lines[index]),
+                    _ => 0,
+                };
+                scrolled(&lines[index], margin, self.left, columns)
+            }
+        };
+        if !focused {
+            return row;
+        }
+        let is_selected = self.anchor.is_some() && self.selection().contains(&index);
+        if is_selected && row.spans.is_empty() {
+            row.push(" ", Style::default());
+        }
+        for span in &mut row.spans {
+            span.style.reverse |= is_selected;
+            span.style.bold |= index == self.cursor;
+        }
+        row
+    }
+
+    fn lay_out(&mut self, columns: usize) {
+        if let (
+            Lines::Wrapped {
+                columns: known,
+                rows,
+            },
+            Body::Markdown(text),
+        ) = (&mut self.lines, &self.content.body)
+        {
+            if *known != columns {
+                *known = columns;
+                *rows = render(text, columns, &Definitions::default());
+            }
+        }
+    }
+}
+
+fn lines(section: &ui::Section) -> Lines {
+    let plain = |text: &str| {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let lines = text.split('\n').filter(|_| !text.is_empty());
+        let lines = lines.map(|line| Rich::of(&expand_tabs(line), Style::default()));
+        lines.collect()
+    };
+    match &section.body {
+        Body::List { .. } => Lines::Items,
+        Body::Rows(rows) => Lines::Wide(rows.iter().map(widget::rich).collect()),
+        Body::Text(text) => Lines::Wide(plain(text)),
+        Body::Markdown(_) => Lines::Wrapped {
+            columns: 0,
+            rows: Vec::new(),
+        },
+        Body::Diff(text) => Lines::Wide(match diff::lines(text) {
+            None => plain(text),
+            Some(mut lines) => {
+                // The section names the file already.
+                if lines
+                    .first()
+                    .is_some_and(|line| line.text() == section.title)
+                {
+                    lines.remove(0);
+                }
+                lines
+            }
+        }),
+    }
+}
+
+fn item(item: &Item, selected: bool, columns: usize) -> Row {
+    let style = widget::style(item.token.as_deref());
+    let style = match (selected, item.token.is_some()) {
+        (false, _) => style,
+        (true, true) => style.bold(),
+        (true, false) => surface::selected(),
+    };
+    let detail = width(&item.detail);
+    if detail == 0 || 2 * detail + BETWEEN > columns {
+        return clipped(&item.label, style, columns);
+    }
+    let label = clipped(&item.label, style.clone(), columns - detail - BETWEEN);
+    let detail_style = if selected { style } else { dim() };
+    surface::header(label, Row::of(item.detail.clone(), detail_style), columns)
+}
+
+/// A row that is scrolled sideways under a margin which stays.
+fn scrolled(line: &Rich, margin: usize, left: usize, columns: usize) -> Row {
+    if margin == 0 || left == 0 {
+        return line.skip_columns(left).clip(columns);
+    }
+    let mut row = Row::default();
+    line.append(0..margin, &mut row);
+    let rest = line.skip_bytes(margin).skip_columns(left);
+    let rest = rest.clip(columns.saturating_sub(margin));
+    row.spans.extend(prefixed("", Style::default(), rest).spans);
+    row
+}

@@ -1,0 +1,163 @@
+use super::*;
+use crate::extension::ui::{Body, Item, Section};
+use crate::tui::testing::{Random, check, plain, styled};
+
+fn section(id: &str, title: &str, body: Body) -> Section {
+    Section {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        body,
+    }
+}
+
+fn list(ids: &[&str], selected: Option<usize>) -> Body {
+    let item = |id: &&str| Item {
+        id: (*id).to_owned(),
+        label: format!("src/{id}"),
+        detail: "+1 -2".to_owned(),
+        token: None,
+    };
+    Body::List {
+        items: ids.iter().map(item).collect(),
+        selected,
+    }
+}
+
+fn pane(sections: Vec<Section>) -> ui::Pane {
+    ui::Pane {
+        id: "p".to_owned(),
+        title: "Changes".to_owned(),
+        side: None,
+        hint: String::new(),
+        sections,
+    }
+}
+
+const PATCH: &str = "--- a/f.rs\n+++ b/f.rs\n@@ -7,2 +7,2 @@\n same\n-old line\n+new line here\n";
+
+#[test]
+fn a_review() {
+    let files = section("files", "", list(&["a", "b"], Some(1)));
+    let patch = section("patch", "f.rs", Body::Diff(PATCH.to_owned()));
+    let mut pane = Pane::new(pane(vec![files, patch]));
+    let shown = plain(&pane.rows(true, 30, 12));
+    let expected = [
+        "Changes                      ×",
+        "src/a                    +1 -2",
+        "src/b                    +1 -2",
+        "──────────────────────────────",
+        "f.rs",
+        "    7   same",
+        "    8 - old line",
+        "    8 + new line here",
+        "",
+        "",
+        "",
+        "tab · enter · esc",
+    ];
+    assert_eq!(shown, expected);
+    assert!(styled(&pane.rows(true, 30, 12))[2].contains("bold"));
+    // Rows are scrolled under their numbers, and selected with what they are from.
+    pane.next_section();
+    pane.scroll(1);
+    assert_eq!(plain(&pane.rows(true, 30, 12))[7], "    8 +  here");
+    pane.step(1, false);
+    pane.step(1, true);
+    let entered = pane.enter();
+    let expected = Entered::Attached {
+        label: "[f.rs · 2 rows]".to_owned(),
+        text: "\nf.rs:\n    8 - old line\n    8 + new line here\n".to_owned(),
+    };
+    assert_eq!(entered, expected);
+    assert!(styled(&pane.rows(true, 30, 12))[7].contains("reverse"));
+    assert!(pane.back() && !pane.back());
+}
+
+#[test]
+fn a_refresh_keeps_the_place() {
+    let text = |rows: usize| {
+        let lines: Vec<String> = (0..rows).map(|row| format!("row {row}")).collect();
+        Body::Text(lines.join("\n"))
+    };
+    let files = |ids: &[&str], selected| section("files", "", list(ids, selected));
+    let first = vec![files(&["a", "b", "c"], None), section("log", "", text(50))];
+    let mut shown = Pane::new(pane(first));
+    shown.rows(true, 30, 12);
+    shown.step(1, false);
+    shown.next_section();
+    shown.page(3, false);
+    shown.step(1, true);
+    let before = plain(&shown.rows(true, 30, 12));
+    // Other files above, the same log below: everything is where it was.
+    let again = vec![
+        files(&["z", "a", "b"], Some(0)),
+        section("log", "", text(50)),
+    ];
+    shown.refresh(pane(again));
+    assert_eq!(plain(&shown.rows(true, 30, 12))[5..], before[5..]);
+    assert!(matches!(shown.enter(), Entered::Attached { label, .. } if label.contains("2 rows")));
+    let selected = |shown: &Pane| shown.sections[0].selected().map(|one| one.item);
+    assert_eq!(selected(&shown).as_deref(), Some("b"));
+    // A log that changed keeps its scroll and loses its selection.
+    let again = vec![files(&["x", "y"], Some(1)), section("log", "", text(49))];
+    shown.refresh(pane(again));
+    assert_eq!(selected(&shown).as_deref(), Some("y"));
+    assert_eq!(plain(&shown.rows(true, 30, 12))[4..10], before[5..11]);
+    assert!(matches!(shown.enter(), Entered::Attached { label, .. } if label.contains("1 row]")));
+    // Sections that are gone take the focus with them.
+    shown.refresh(pane(vec![files(&[], None)]));
+    assert_eq!(shown.enter(), Entered::Nothing);
+    shown.refresh(pane(Vec::new()));
+    assert_eq!(shown.enter(), Entered::Nothing);
+}
+
+#[test]
+fn any_pane_fits_anywhere_whatever_is_done() {
+    let mut random = Random(7);
+    let text = "日本語 wide\twords\n\n".repeat(40);
+    for round in 0..300 {
+        let body = |random: &mut Random| match random.below(6) {
+            0 => list(
+                &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"],
+                Some(99),
+            ),
+            1 => list(&[], None),
+            2 => Body::Diff(if round % 2 == 0 {
+                PATCH.to_owned()
+            } else {
+                text.clone()
+            }),
+            3 => Body::Text(text.clone()),
+            4 => Body::Markdown(format!("# t\n\n- {text}")),
+            _ => Body::Rows(vec![Vec::new(); 3]),
+        };
+        let sections = |random: &mut Random| -> Vec<Section> {
+            (0..random.below(5))
+                .map(|at| section(&at.to_string(), ["", "title"][at % 2], body(random)))
+                .collect()
+        };
+        let mut shown = Pane::new(pane(sections(&mut random)));
+        for _ in 0..30 {
+            let (columns, height) = (random.below(50), random.below(30));
+            let rows = shown.rows(true, columns, height);
+            assert_eq!(rows.len(), height);
+            // Markdown keeps a few columns for its text; the surface cuts what is over.
+            if columns > 8 {
+                check(&rows, columns);
+            }
+            let by = random.below(5) as isize - 2;
+            match random.below(10) {
+                0 => drop(shown.step(by, by > 0)),
+                1 => drop(shown.page(by, by < 0)),
+                2 => drop(shown.edge(by > 0, by % 2 == 0)),
+                3 => shown.scroll(by),
+                4 => shown.next_section(),
+                5 => drop(shown.click(random.below(30), random.below(50))),
+                6 => shown.drag(random.below(30)),
+                7 => drop(shown.wheel(random.below(30), by)),
+                8 => drop(shown.enter()),
+                _ => shown.refresh(pane(sections(&mut random))),
+            }
+        }
+    }
+}

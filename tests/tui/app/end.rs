@@ -1,0 +1,155 @@
+//! However e ends or stops, the terminal is what it was and nothing is left.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{open, ready};
+use crate::support::{Place, Pty, call};
+
+/// The app with a command running.
+fn busy(place: &Place) -> Pty {
+    place
+        .provider
+        .script([call("bash", json!({"command": "sleep 600"}))]);
+    let mut pty = Pty::open(80, 24);
+    let before = pty.line_modes();
+    pty.start(place.app(&["go"]));
+    pty.wait_for("Running sleep");
+    assert_ne!(pty.line_modes(), before);
+    pty
+}
+
+#[test]
+fn signals_restore_the_terminal() {
+    for (signal, status) in [
+        (libc::SIGTERM, 143),
+        (libc::SIGHUP, 129),
+        (libc::SIGQUIT, 131),
+    ] {
+        let place = Place::new();
+        let mut pty = busy(&place);
+        pty.signal(signal);
+        let ended = pty.wait_exit();
+        use std::os::unix::process::ExitStatusExt;
+        let code = ended.code().or(ended.signal().map(|signal| 128 + signal));
+        assert_eq!(code, Some(status));
+        assert_eq!(pty.screen.modes(), "");
+        assert_eq!(pty.line_modes(), Pty::open(8, 8).line_modes());
+        assert_eq!(pty.screen.seen().title, "");
+        place.wait_deserted();
+    }
+}
+
+#[test]
+fn every_way_to_quit_leaves_the_conversation_and_a_clean_terminal() {
+    for keys in ["/quit\r", "\x04", "\x03\x03"] {
+        let place = Place::new();
+        let mut pty = open(&place, 80, 24);
+        pty.send("hello\r");
+        pty.wait_for("  ok");
+        pty.send(keys);
+        assert_eq!(pty.wait_exit().code(), Some(0), "{keys:?}");
+        let text = pty.screen.text();
+        assert!(text.contains("┃ hello") && text.contains("  ok"), "{text}");
+        assert!(!text.contains("test / high"), "{text}");
+        assert_eq!(pty.screen.modes(), "");
+        assert_eq!(pty.line_modes(), Pty::open(8, 8).line_modes());
+        assert_eq!(pty.screen.seen().strange, Vec::<String>::new());
+        // The shell's prompt comes below, at the start of a row.
+        let rows = pty.screen.text().lines().count();
+        assert_eq!(pty.screen.cursor().map(|at| at.1), Some(0));
+        assert!(
+            usize::from(pty.screen.cursor().unwrap().0) >= rows,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn an_end_in_the_first_moments_restores_the_terminal() {
+    for delay in 0..8 {
+        let place = Place::new();
+        let mut pty = Pty::open(80, 24);
+        pty.start(place.app(&[]));
+        // Some bytes are enough: it is anywhere in its start.
+        pty.quiet(Duration::from_millis(delay * 3));
+        pty.signal(libc::SIGTERM);
+        pty.wait_exit();
+        assert_eq!(
+            pty.screen.modes(),
+            "",
+            "after {delay}: {}",
+            pty.bytes.escape_ascii()
+        );
+        assert_eq!(pty.line_modes(), Pty::open(8, 8).line_modes());
+    }
+}
+
+#[test]
+fn a_closed_terminal_ends_everything_within_a_second() {
+    let place = Place::new();
+    let mut pty = busy(&place);
+    let mut child = pty.child.take().unwrap();
+    let start = Instant::now();
+    pty.close();
+    child.wait().unwrap();
+    place.wait_deserted();
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[test]
+fn a_stop_is_a_pause() {
+    let place = Place::new();
+    let mut pty = Pty::open(80, 24);
+    let before = pty.line_modes();
+    // A shell that does what `fg` does.
+    let mut shell = std::process::Command::new("bash");
+    let e = place.app(&[]);
+    let script = "set -m; \"$0\" \"$@\"; echo; echo \"stopped here\"; read; fg; echo \"gone: $?\"";
+    shell
+        .args(["-ic", script])
+        .arg(e.get_program())
+        .args(e.get_args())
+        .env_clear();
+    shell.envs(
+        e.get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    shell.current_dir(&place.workspace);
+    pty.start(shell);
+    ready(&mut pty);
+    pty.send("a draft");
+    pty.wait_for("a draft");
+    pty.send("\x1a");
+    pty.wait_for("stopped here");
+    assert_eq!(pty.screen.modes(), "");
+    assert_eq!(pty.line_modes(), before);
+    pty.resize(70, 20);
+    pty.send("\r");
+    pty.wait_for("┃ a draft");
+    pty.send("!");
+    pty.wait_for("┃ a draft!");
+    pty.send("\x03\x03");
+    pty.wait_for("gone: 0");
+}
+
+#[test]
+fn a_kill_leaves_a_terminal_that_reset_mends_and_no_process() {
+    let place = Place::new();
+    let mut pty = busy(&place);
+    pty.signal(libc::SIGKILL);
+    pty.wait_exit();
+    place.wait_deserted();
+    // Nothing is on that would keep the shell from being read or from being typed into.
+    assert!(!pty.screen.is_alternate());
+    assert!(
+        !pty.screen.modes().contains("mouse"),
+        "{}",
+        pty.screen.modes()
+    );
+}

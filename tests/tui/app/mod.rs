@@ -1,0 +1,34 @@
+//! The app on a real terminal: what a person sees, types, and has afterwards.
+
+mod end;
+mod golden;
+mod reading;
+mod record;
+mod resize;
+mod sessions;
+mod start;
+mod turn;
+mod typing;
+mod waiting;
+
+use crate::support::{Place, Pty};
+
+/// A terminal of that size with the app on it, ready for a prompt.
+fn open(place: &Place, columns: u16, rows: u16) -> Pty {
+    open_with(place, columns, rows, &[])
+}
+
+fn open_with(place: &Place, columns: u16, rows: u16, args: &[&str]) -> Pty {
+    let mut pty = Pty::open(columns, rows);
+    pty.start(place.app(args));
+    ready(&mut pty);
+    pty
+}
+
+/// Waits for the prompt and for the session below it.
+fn ready(pty: &mut Pty) {
+    pty.wait("the prompt", |screen| {
+        let text = screen.text();
+        text.contains('┃') && text.contains("test")
+    });
+}
