@@ -170,9 +170,12 @@ pub enum Input {
         /// Why another session takes its place at once; none when nothing does.
         next: Option<Reason>,
     },
-    /// Go on with other extensions and settings, once no turn runs. Answered by [`Answer::Done`].
-    Reload {
-        /// Answered when the old extensions are told off.
+    /// Let the extensions go, once no turn runs. Answered by [`Answer::Extensions`]; there is none
+    /// until [`Input::Extend`].
+    LetGo(RequestId),
+    /// Go on with other extensions and settings. Answered by [`Answer::Done`].
+    Extend {
+        /// Answered at once.
         request: RequestId,
         /// The extensions, ready.
         host: Box<Host>,
@@ -385,6 +388,8 @@ pub enum Answer {
     Messages(Vec<Arc<Message>>),
     /// The new session is there; its log, when it has one.
     Forked(Option<PathBuf>),
+    /// The extensions that were let go. Who has them shuts them down.
+    Extensions(Box<Host>),
     /// What was taken back, or why nothing was.
     Undone(Result<String, String>),
     /// What the extensions say to a hook.

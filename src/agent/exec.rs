@@ -21,7 +21,6 @@ use super::{instructions, prompt};
 use crate::chat::{ToolCall, ToolResult};
 use crate::config::resources;
 use crate::error::Result;
-use crate::extension::Host;
 use crate::provider::{self, Cause, Failure, Lane, Model, Request, Stage, StreamEvent};
 use crate::session::Log;
 use crate::sys::cancel::cancel_pair;
@@ -431,13 +430,6 @@ pub fn fork_log(wanted: Forking, fork: Fork, original: PathBuf, events: Events) 
         });
         let _ = events.send(Event::Forked(wanted, spec, past));
     })
-}
-
-/// Ends extensions that nobody needs any more, without holding up anybody.
-pub fn shut_down(host: Host) {
-    start("shutdown", move || {
-        host.shut_down();
-    });
 }
 
 /// Starts a named thread; `false` when the system has none left.

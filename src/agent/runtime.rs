@@ -11,11 +11,10 @@ use crossbeam_channel::{Receiver, Select, Sender, TryRecvError, never};
 
 use super::action::{Action, Now, SessionEvent};
 use super::event::{Answer, Input, Output, RequestId, SessionKey, TurnEvent};
-use super::exec::{self, Event, Events, Forking, Leaving, Workers};
+use super::exec::{Event, Events, Forking, Leaving, Workers};
 use super::extensions::{Extensions, Happening};
 use super::outbox::Outbox;
 use super::session::Session;
-use super::sessions::Reload;
 use super::timers::Timers;
 use crate::chat::{Outcome, ToolResult};
 use crate::extension::{FromChild, Host};
@@ -44,8 +43,8 @@ pub struct Runtime {
     pub(super) sessions: HashMap<SessionKey, (Session, Workers)>,
     /// Sessions that are being closed, and who is told.
     pub(super) leaving: HashMap<SessionKey, Leaving>,
-    /// What to go on with once no turn runs.
-    reload: Option<Reload>,
+    /// Who wants the extensions to go once no turn runs.
+    pub(super) letting_go: Vec<RequestId>,
     pub(super) extensions: Extensions,
     /// The session that the extensions' requests are about: the one opened last.
     pub(super) current: Option<SessionKey>,
@@ -91,7 +90,7 @@ impl Runtime {
             output,
             sessions: HashMap::new(),
             leaving: HashMap::new(),
-            reload: None,
+            letting_go: Vec::new(),
             extensions: Extensions::new(extensions),
             current: None,
             handles: HashMap::new(),
@@ -119,10 +118,8 @@ impl Runtime {
                 Wake::Deadline => self.on_deadline(),
             }
             self.drain();
-            if !self.any_running() {
-                if let Some(reload) = self.reload.take() {
-                    self.reload(reload);
-                }
+            if !self.letting_go.is_empty() && !self.any_running() {
+                self.let_extensions_go();
             }
             self.hand_over();
         }
@@ -137,9 +134,6 @@ impl Runtime {
                 workers.end_processes();
             }
             self.tell_shutdown(key, "quit");
-        }
-        if let Some(reload) = self.reload {
-            reload.host.shut_down();
         }
         self.extensions.shut_down();
         process::end_all(END_COMMANDS);
@@ -371,21 +365,12 @@ impl Runtime {
                     self.leave(session, Some(request), next);
                 }
             }
-            Input::Reload {
+            Input::LetGo(request) => self.letting_go.push(request),
+            Input::Extend {
                 request,
                 host,
                 settings,
-            } => {
-                // What was to be started before this one never served anybody.
-                if let Some(before) = self.reload.replace(Reload {
-                    request,
-                    host: *host,
-                    settings: *settings,
-                }) {
-                    self.answer(before.request, Answer::Done);
-                    exec::shut_down(before.host);
-                }
-            }
+            } => self.extend(request, *host, &settings),
             Input::Shutdown => self.close(),
         }
     }

@@ -14,13 +14,6 @@ use super::session::Session;
 use crate::config::Settings;
 use crate::extension::{EventName, Host};
 
-/// Other extensions and settings to go on with.
-pub(super) struct Reload {
-    pub request: RequestId,
-    pub host: Host,
-    pub settings: Settings,
-}
-
 impl Runtime {
     /// Begins a session.
     pub(super) fn open(
@@ -114,27 +107,40 @@ impl Runtime {
         self.answer(wanted.request, Answer::Forked(path));
     }
 
-    /// Goes on with other extensions and settings. The old ones end on a thread of their own.
-    pub(super) fn reload(&mut self, reload: Reload) {
+    /// Lets the extensions go to whoever asked for it.
+    pub(super) fn let_extensions_go(&mut self) {
         let sessions: Vec<SessionKey> = self.sessions.keys().copied().collect();
         let extra = json!({"reason": Reason::Reload.name()});
-        for key in &sessions {
-            self.tell(*key, EventName::SessionShutdown, extra.clone());
+        for key in sessions {
+            self.tell(key, EventName::SessionShutdown, extra.clone());
         }
-        let registry = reload.host.registry().clone();
-        self.extensions.let_go(Instant::now());
-        self.settle_extensions();
-        exec::shut_down(self.extensions.replace(reload.host));
-        for (session, workers) in self.sessions.values_mut() {
-            let spec = &session.conversation.spec;
-            let spec = spec.reloaded(reload.settings.clone(), registry.clone());
-            let spec = Arc::new(spec);
-            session.conversation.spec = spec.clone();
-            workers.set_spec(spec);
+        for request in std::mem::take(&mut self.letting_go) {
+            self.extensions.let_go(Instant::now());
+            self.settle_extensions();
+            let host = self.extensions.replace(Host::none());
+            self.answer(request, Answer::Extensions(Box::new(host)));
         }
-        self.answer(reload.request, Answer::Done);
+        self.respec(|spec| spec.reloaded(spec.settings.clone(), Arc::default()));
+    }
+
+    /// Goes on with other extensions and settings.
+    pub(super) fn extend(&mut self, request: RequestId, host: Host, settings: &Settings) {
+        let registry = host.registry().clone();
+        // There is none to be shut down: they were let go.
+        self.extensions.replace(host);
+        self.respec(|spec| spec.reloaded(settings.clone(), registry.clone()));
+        self.answer(request, Answer::Done);
+        let sessions: Vec<SessionKey> = self.sessions.keys().copied().collect();
         for key in sessions {
             self.tell_start(key, Reason::Reload);
+        }
+    }
+
+    fn respec(&mut self, change: impl Fn(&SessionSpec) -> SessionSpec) {
+        for (session, workers) in self.sessions.values_mut() {
+            let spec = Arc::new(change(&session.conversation.spec));
+            session.conversation.spec = spec.clone();
+            workers.set_spec(spec);
         }
     }
 

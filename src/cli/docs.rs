@@ -37,6 +37,13 @@ const GUIDES: &[Guide] = guides![
     "settings",
     "tools",
     "trust",
+    "usage/commands",
+    "usage/instructions",
+    "usage/keybindings",
+    "usage/layout",
+    "usage/prompt-templates",
+    "usage/skills",
+    "usage/themes",
 ];
 
 /// The schemas, by the topic that prints them. Lists leave them out: they are for programs.

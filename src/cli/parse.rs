@@ -242,6 +242,21 @@ impl Raw {
             near_miss(word)?;
         }
         self.words.extend(prompt.into_iter().flatten().cloned());
+        let picked: Vec<&Flag> = [FlagId::Continue, FlagId::Resume]
+            .into_iter()
+            .filter_map(|id| self.given.iter().copied().find(|flag| flag.id == id))
+            .collect();
+        match picked[..] {
+            [flag, ..] if print => {
+                let error = Error::usage(format!("`--{}` needs the terminal app", flag.long));
+                return Err(error.remedy("leave `-p` out, or resume with `e rpc`"));
+            }
+            [_, _] => {
+                let error = Error::usage("`--continue` and `--resume` exclude each other");
+                return Err(error.remedy("give one of them"));
+            }
+            _ => {}
+        }
         let trust = self.has(FlagId::Trust);
         let words = std::mem::take(&mut self.words).into_iter();
         let prompt: Vec<String> = words

@@ -29,7 +29,9 @@ const QUEUE_LIMIT: usize = 16 << 20;
 const STUCK: Duration = Duration::from_secs(5);
 /// Batches on their way to the loop, per extension.
 const CREDITS: usize = 2;
-/// The same for what comes on standard error.
+/// Messages in a batch: what an answer of another extension may have to wait behind is short.
+pub(super) const BATCH: usize = 64;
+/// The same as [`CREDITS`] for what comes on standard error.
 const STDERR_CREDITS: usize = 4;
 /// Bytes read at once, at most, and by a thread that has nothing to do.
 const CHUNK: usize = 64 << 10;
@@ -259,12 +261,19 @@ impl Teller {
             let mut messages = Vec::new();
             let read = lines.read(&mut stdout, |line| {
                 self.watch(Direction::FromExtension, line);
-                messages.push(wire::parse(line));
+                let message = wire::parse(line);
+                let message = match messages.last_mut() {
+                    Some(last) => Message::join(last, message),
+                    None => Some(message),
+                };
+                messages.extend(message);
             });
-            let passed_on = messages.is_empty()
-                || self.wait_for_credit() && self.tell(News::Messages(messages));
-            if !passed_on {
-                return;
+            while !messages.is_empty() {
+                let rest = messages.split_off(messages.len().min(BATCH));
+                let batch = std::mem::replace(&mut messages, rest);
+                if !(self.wait_for_credit() && self.tell(News::Messages(batch))) {
+                    return;
+                }
             }
             match read {
                 Ok(Chunk::More) => {}

@@ -16,6 +16,9 @@ use crate::text::json;
 /// Longest line from an extension, in bytes without its end.
 pub const MAX_LINE: usize = 10 << 20;
 
+/// Output of a call is joined up to about this many bytes.
+const JOINED: usize = 32 << 10;
+
 /// What a line from an extension says.
 #[derive(Debug)]
 pub enum Message {
@@ -52,12 +55,44 @@ pub enum Message {
     Noise,
 }
 
+impl Message {
+    /// Whether it belongs to something that e asked for.
+    pub fn is_awaited(&self) -> bool {
+        match self {
+            Message::Response { .. } | Message::Update { .. } => true,
+            Message::Notify(_) | Message::Request { .. } | Message::NotUtf8 | Message::Noise => {
+                false
+            }
+        }
+    }
+
+    /// Takes in what follows, if it is more output of the same call and stream; gives it back if not.
+    pub fn join(&mut self, next: Message) -> Option<Message> {
+        match (self, next) {
+            (
+                Message::Update { id, stream, chunk },
+                Message::Update {
+                    id: next_id,
+                    stream: next_stream,
+                    chunk: more,
+                },
+            ) if *id == next_id && *stream == next_stream && chunk.len() < JOINED => {
+                chunk.push_str(&more);
+                None
+            }
+            (_, next) => Some(next),
+        }
+    }
+}
+
 /// Reads one line without its end.
 pub fn parse(line: &[u8]) -> Message {
     let Ok(line) = std::str::from_utf8(line) else {
         return Message::NotUtf8;
     };
-    recognise(line).unwrap_or(Message::Noise)
+    compact_update(line)
+        .or_else(|| recognise(line))
+        .unwrap_or(Message::Noise)
 }
 
 /// A request of e as a line, its end included.
@@ -144,23 +179,31 @@ fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
 
+/// A line of live output as most programs write it. There are many of these, so they are gone through
+/// once; a line with anything else in it is no JSON to this, and recognised the long way.
+fn compact_update(line: &str) -> Option<Message> {
+    let rest = line.strip_prefix("{\"method\":\"tool.update\",\"params\":")?;
+    update(object(rest.strip_suffix('}')?)?)
+}
+
+fn update(update: Update<'_>) -> Option<Message> {
+    let stream = match update.stream.as_deref() {
+        Some("stdout") | None => Output::Stdout,
+        Some("stderr") => Output::Stderr,
+        Some(_) => return None,
+    };
+    (!update.chunk.is_empty()).then(|| Message::Update {
+        id: update.id,
+        stream,
+        chunk: update.chunk.into_owned(),
+    })
+}
+
 fn recognise(line: &str) -> Option<Message> {
     let head: Head<'_> = object(line)?;
     let params = head.params.map_or("null", RawValue::get);
     match head.method.as_deref() {
-        Some("tool.update") => {
-            let update: Update<'_> = object(params)?;
-            let stream = match update.stream.as_deref() {
-                Some("stdout") | None => Output::Stdout,
-                Some("stderr") => Output::Stderr,
-                Some(_) => return None,
-            };
-            (!update.chunk.is_empty()).then(|| Message::Update {
-                id: update.id,
-                stream,
-                chunk: update.chunk.into_owned(),
-            })
-        }
+        Some("tool.update") => update(object(params)?),
         Some("notify") => {
             let notify: Notify<'_> = object(params)?;
             Some(Message::Notify(notify.message.into_owned()))
@@ -249,6 +292,14 @@ mod tests {
                 "update 3 stderr a",
             ),
             (
+                r#"{ "params": {"chunk": "a", "id": 3}, "method": "tool.update"}"#,
+                "update 3 stdout a",
+            ),
+            (
+                r#"{"method":"tool.update","params":{"id":3,"chunk":"a"},"id":7}"#,
+                "update 3 stdout a",
+            ),
+            (
                 r#"{"id":"q","method":"ui.x","params":{"a":[]}}"#,
                 r#"request "q" ui.x {"a":[]}"#,
             ),
@@ -273,6 +324,26 @@ mod tests {
         assert!(matches!(parse(b"\xff{}"), Message::NotUtf8));
         let deep = format!(r#"{{"id":1,"result":{}}}"#, "[".repeat(100_000));
         assert!(matches!(parse(deep.as_bytes()), Message::Noise));
+    }
+
+    #[test]
+    fn output_of_one_call_and_stream_is_joined() {
+        let line = |id: u64, stream: &str, chunk: &str| {
+            let params = json!({"id": id, "stream": stream, "chunk": chunk});
+            parse(&notification("tool.update", Some(&params)))
+        };
+        let mut first = line(1, "stdout", "a\n");
+        assert!(first.join(line(1, "stdout", "b\n")).is_none());
+        assert!(first.join(line(1, "stderr", "c")).is_some());
+        assert!(first.join(line(2, "stdout", "c")).is_some());
+        assert!(first.join(Message::Noise).is_some());
+        let Message::Update { chunk, .. } = first else {
+            panic!("no update");
+        };
+        assert_eq!(chunk, "a\nb\n");
+        assert!(Message::Noise.join(line(1, "stdout", "a")).is_some());
+        let mut long = line(1, "stdout", &"x".repeat(JOINED));
+        assert!(long.join(line(1, "stdout", "y")).is_some());
     }
 
     #[test]

@@ -236,6 +236,7 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
         | Answer::Messages(_)
         | Answer::Forked(_)
         | Answer::Undone(_)
+        | Answer::Extensions(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => TurnResult::default(),
     };

@@ -253,6 +253,7 @@ fn refusal(answer: Answer) -> Error {
         | Answer::Messages(_)
         | Answer::Forked(_)
         | Answer::Undone(_)
+        | Answer::Extensions(_)
         | Answer::Hooked(_)
         | Answer::Called(_) => Error::failed("the answer is of another kind; this is a bug in e"),
     }

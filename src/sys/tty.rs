@@ -81,6 +81,12 @@ impl Tty {
         self.set(&raw)
     }
 
+    /// Whether keys come one by one, without an echo. A terminal that does not tell counts as raw.
+    pub fn is_raw(&self) -> bool {
+        let cooked = libc::ICANON | libc::ECHO | libc::ISIG;
+        modes(self.file.as_fd()).map_or(true, |modes| modes.c_lflag & cooked == 0)
+    }
+
     /// The modes it was opened with, whatever changed them since.
     pub fn restore(&self) -> io::Result<()> {
         self.set(&self.original)

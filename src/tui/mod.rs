@@ -4,6 +4,7 @@
 //! of it, `frame` makes bytes of those, `terminal` and `input` are the two directions of the tty.
 
 mod app;
+mod clipboard;
 pub mod composer;
 pub mod diff;
 mod editor;

@@ -173,9 +173,13 @@ impl Loop {
                 let since = self.writer.busy_since();
                 self.late = since.is_some_and(|since| since.elapsed() > LATE);
                 self.writer.finished();
-                if !matches!(written, Ok(Ok(()))) {
-                    self.screen.forget();
-                    self.dirty = true;
+                match written {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => {
+                        self.screen.forget();
+                        self.dirty = true;
+                    }
+                    Err(_) => self.crashed(),
                 }
             }
             recv(self.done.1) -> done => {
@@ -185,12 +189,19 @@ impl Loop {
             }
             recv(self.core.output) -> outputs => match outputs {
                 Ok(outputs) => self.on_outputs(outputs),
-                // Without a core there is nothing left to do.
-                Err(_) => self.status = Some(1),
+                Err(_) => self.crashed(),
             },
             recv(timer) -> _ => self.on_time(),
         }
         self.drain();
+    }
+
+    /// A thread that e cannot do without has ended.
+    fn crashed(&mut self) {
+        self.app.set_farewell(
+            "something crashed and e had to end; this is a bug in e - go on with `e -c`",
+        );
+        self.status = Some(1);
     }
 
     /// Takes more of what is there, so that one frame shows it all.
@@ -481,6 +492,9 @@ impl Loop {
         }
         self.app.before_frame(now);
         let modes = self.app.modes();
+        if self.terminal.was_changed() && self.terminal.enter(modes).is_ok() {
+            self.screen.forget();
+        }
         let mut bytes = self.terminal.switch(modes);
         if !modes.alternate && self.screen.is_lost() {
             // Only on the main screen does the answer tell about the main screen.

@@ -161,6 +161,12 @@ impl Terminal {
         self.tty.is_foreground()
     }
 
+    /// Whether somebody, such as a command that knows its name, took away raw mode while the terminal
+    /// is ours and e's job has it.
+    pub fn was_changed(&self) -> bool {
+        self.is_ours.load(Ordering::Acquire) && !self.tty.is_raw() && self.tty.is_foreground()
+    }
+
     /// Takes the terminal, also again when somebody may have changed it meanwhile: after a stop
     /// that nobody announced. In the background this stops e until it is in the foreground.
     pub fn enter(&self, modes: Modes) -> io::Result<()> {

@@ -234,6 +234,23 @@ fn without_p_a_message_is_the_first_prompt_of_the_terminal_app() {
 }
 
 #[test]
+fn sessions_are_gone_on_with_in_the_terminal_app_alone() {
+    for (line, fragment) in [
+        ("-p -c hi", "`--continue` needs the terminal app"),
+        ("-pr hi", "`--resume` needs the terminal app"),
+        ("-c -r", "exclude each other"),
+    ] {
+        assert!(refused(line).contains(fragment), "{line}");
+    }
+    for line in ["-c", "-r", "-c hi there"] {
+        assert!(
+            matches!(parse(&args(line)), Ok(Invocation::Tui { .. })),
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn a_failure_tells_how_it_wants_to_be_told() {
     for (line, print, json) in [
         ("--nope", false, false),

@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn keys_fold_to_one_line() {
-        let cases: &[(&str, &[(&str, &str)], &str)] = &[
+        type Keys = &'static [(&'static str, &'static str)];
+        let cases: &[(&str, Keys, &str)] = &[
             ("body", &[], "body"),
             ("---\nname: a\n---\nbody\n", &[("name", "a")], "body\n"),
             (

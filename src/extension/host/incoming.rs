@@ -8,13 +8,17 @@ use serde_json::value::RawValue;
 use super::ending::exit_text;
 use super::{Asked, Failure, Host, HostEvent, Open};
 use crate::extension::child::{Leaving, MAX_OPEN, Pending, Purpose, State};
-use crate::extension::process::{FromChild, News};
+use crate::extension::process::{BATCH, FromChild, News};
 use crate::extension::wire::{self, Message};
 use crate::extension::{AskId, ExtensionId, fields, manifest, request};
 
 /// How long an extension that is leaving is waited for, to read what it wrote last and to learn how
 /// it ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How long an extension that floods waits for the next batch: what it costs the others is bounded by
+/// this, not by how fast it writes.
+const PACE: Duration = Duration::from_millis(1);
 
 /// Longest notice of an extension, in bytes.
 const NOTICE: usize = 4096;
@@ -28,12 +32,12 @@ impl Host {
         };
         match news {
             News::Messages(messages) => {
+                // A full batch that nobody waits for is a flood, or the beginning of one.
+                let floods = messages.len() == BATCH && !messages.iter().any(Message::is_awaited);
                 for message in messages {
                     self.on_message(id, message, now);
                 }
-                if let Some(link) = self.children[id.0].link() {
-                    link.give_credit();
-                }
+                self.children[id.0].owe_credit(floods.then_some(now + PACE));
             }
             News::Diagnostics(lines, lost) => {
                 if let Some(link) = child.link() {

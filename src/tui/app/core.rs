@@ -98,10 +98,13 @@ impl App {
                     session.turn.take_if(|turn| turn.request == request);
                 }
                 self.transcript.push_error(&why);
-                match self.session.as_ref().and_then(|session| session.shell) {
-                    Some(shell) if shell == request => self.shell_done(None, now),
-                    _ => self.refused(request, now),
+                let mut effects = self.refused(request, now);
+                if let Some(shell) = self.session.as_ref().and_then(|session| session.shell) {
+                    if shell == request {
+                        effects.extend(self.shell_done(None, now));
+                    }
                 }
+                effects
             }
             Answer::Hooked(verdict) => match *verdict {
                 Verdict::Render(shown) => {

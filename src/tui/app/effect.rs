@@ -7,10 +7,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::agent::{Input, Past, Reason, RequestId, Selection, SessionSpec};
+use crate::chat::Image;
 use crate::config::trust::Decision;
 use crate::error::Result;
 use crate::extension::ui::Show;
 use crate::session::{self, PastPrompt};
+use crate::tui::clipboard::Clip;
 use crate::tui::theme::Palette;
 use crate::tui::transcript::Transcript;
 use crate::tui::view::login::Provider;
@@ -65,6 +67,10 @@ pub enum Done {
     Opened(Result<Box<Opened>>),
     /// The editor has ended; the text as it was saved, or why it is not used.
     Edited(std::result::Result<String, String>),
+    /// What was read for the draft, under the number of the read.
+    Clip(u64, std::result::Result<Clip, String>),
+    /// The image that a prompt begins with, if it does.
+    Looked(u64, Vec<Image>),
     /// Something to tell, and nothing else.
     Notice(String),
     /// What a picker over the draft offers.

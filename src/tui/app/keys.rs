@@ -37,6 +37,7 @@ impl App {
             Some(Command::PageUp) => self.read_back(-1),
             Some(Command::PageDown) => self.read_back(1),
             Some(Command::Escape) => self.interrupt(),
+            Some(Command::Clipboard) => self.read_clipboard(),
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
             Some(Command::Suspend) => vec![Effect::Suspend],
@@ -94,6 +95,15 @@ impl App {
             }
             Some(_) | None => {}
         }
+        if let Some(effects) = self.paste_paths(text) {
+            return effects;
+        }
+        self.paste(text);
+        self.draft_was_edited()
+    }
+
+    /// Puts text into the draft, as a marker when it is long.
+    pub(super) fn paste(&mut self, text: &str) {
         let style = PasteStyle::default();
         let style = PasteStyle {
             placeholder: self.settings.paste_placeholder as usize,
@@ -102,7 +112,6 @@ impl App {
         if let Err(error) = self.composer.paste(text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        self.draft_was_edited()
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
@@ -112,6 +121,7 @@ impl App {
         }
         let mut effects = self.interrupt();
         self.reader = None;
+        self.reading = None;
         self.discard_later();
         effects.extend(self.close_surfaces());
         self.composer.clear();

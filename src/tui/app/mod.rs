@@ -11,6 +11,7 @@ mod core;
 mod effect;
 mod extensions;
 mod general;
+mod images;
 mod keys;
 mod look;
 mod models;
@@ -93,6 +94,8 @@ pub struct App {
     reader: Option<reader::Reader>,
     /// What waits for the turn, or until nothing runs.
     queue: queue::Queue,
+    /// An image or a text that is being read for the draft.
+    reading: Option<images::Reading>,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -153,6 +156,7 @@ impl App {
             scroll: scroll::Scroll::default(),
             reader: None,
             queue: queue::Queue::default(),
+            reading: None,
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,
@@ -211,6 +215,8 @@ impl App {
     pub fn on_done(&mut self, done: Done) -> Vec<Effect> {
         match done {
             Done::Opened(opened) => self.opened(opened),
+            Done::Clip(number, clip) => self.clip_read(number, clip, Instant::now()),
+            Done::Looked(number, images) => self.looked(number, images, Instant::now()),
             Done::Edited(Ok(text)) => {
                 self.composer.set_text(&text);
                 Vec::new()
@@ -235,7 +241,7 @@ impl App {
                 self.transcript.push_show(&table);
                 Vec::new()
             }
-            Done::Reloaded(reloaded) => self.reload_core(*reloaded),
+            Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
     }
 
@@ -254,6 +260,11 @@ impl App {
     /// The running turn.
     fn turn(&self) -> Option<&Turn> {
         self.session.as_ref()?.turn.as_ref()
+    }
+
+    /// Something to be said on the ordinary screen at the end.
+    pub fn set_farewell(&mut self, why: &str) {
+        self.farewell = Some(why.to_owned());
     }
 
     /// What is to be said on the ordinary screen at the end.

@@ -181,7 +181,21 @@ impl App {
         match picks {
             Picks::Commands(mut words) => {
                 let (name, arguments) = words.swap_remove(index);
-                self.command_picked(&name, &arguments, now)
+                let typed = self.composer.draft().buffer.text().trim_start_matches('/');
+                let typed = typed
+                    .split_whitespace()
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
+                if super::commands::find(&typed).is_some() {
+                    return self.submit(now);
+                }
+                if name.starts_with(&typed) {
+                    return self.command_picked(&name, &arguments, now);
+                }
+                // Only like what was typed: it is shown before it runs.
+                self.composer.set_text(&format!("/{name} "));
+                self.draft_was_edited()
             }
             Picks::Files(mut paths) => self.file_picked(&paths.swap_remove(index)),
             Picks::Skills(mut skills) => self.skill_picked(skills.swap_remove(index)),

@@ -44,14 +44,21 @@ pub struct Reloaded {
 }
 
 impl App {
-    /// Starts the extensions anew while everything goes on.
+    /// Lets the extensions go, to start them anew.
     pub(super) fn reload(&mut self) -> Vec<Effect> {
         if !self.is_between_turns() {
             return Vec::new();
         }
         self.is_opening = true;
+        self.request(Awaited::LetGo, |_, request| Input::LetGo(request))
+    }
+
+    /// The extensions were let go: they end and are started anew while everything goes on.
+    pub(super) fn relaunch(&mut self, old: Box<Host>) -> Vec<Effect> {
         let (relaunch, home) = (self.relaunch.clone(), self.process.home.clone());
         let work = move || {
+            // One that holds on to something must have let go of it before it is started again.
+            old.shut_down();
             let (settings, mut warnings) = Settings::load(&home);
             let (layout, more) = Layout::load(&home);
             warnings.extend(more);
@@ -71,13 +78,13 @@ impl App {
     }
 
     /// The extensions are ready: the core goes on with them.
-    pub(super) fn reload_core(&mut self, mut reloaded: Reloaded) -> Vec<Effect> {
+    pub(super) fn extend(&mut self, mut reloaded: Reloaded) -> Vec<Effect> {
         let Some(host) = reloaded.host.take() else {
             return Vec::new();
         };
         let settings = Box::new(reloaded.settings.clone());
-        self.request(Awaited::Reload(Box::new(reloaded)), |_, request| {
-            Input::Reload {
+        self.request(Awaited::Extend(Box::new(reloaded)), |_, request| {
+            Input::Extend {
                 request,
                 host,
                 settings,

@@ -211,8 +211,9 @@ impl App {
         let hidden = self.hidden_pane().filter(|_| !armed);
         let right = match armed {
             true => "ctrl+c again to quit".to_owned(),
+            false if self.reading.is_some() => "reading the clipboard".to_owned(),
             false if hidden.is_some() => hidden.unwrap_or_default(),
-            false if !self.scroll.follows() => self.scroll_hint(),
+            false if self.reader.is_none() && !self.scroll.follows() => self.scroll_hint(),
             false => {
                 let parts = self.layout.status_right.iter();
                 let parts =

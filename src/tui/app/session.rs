@@ -222,7 +222,7 @@ impl App {
             return Vec::new();
         }
         if let Some(prompt) = self.held_prompt.take() {
-            self.give_back(&prompt);
+            self.give_back(&prompt, Vec::new());
         }
         self.open(Reason::Startup)
     }

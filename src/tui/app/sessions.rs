@@ -39,8 +39,10 @@ pub(super) enum Awaited {
     Rewind(Box<Rewound>),
     /// A change was taken back.
     Undo,
+    /// The extensions are let go.
+    LetGo,
     /// The core goes on with other extensions.
-    Reload(Box<Reloaded>),
+    Extend(Box<Reloaded>),
 }
 
 impl App {
@@ -50,7 +52,7 @@ impl App {
             "a session is being opened - wait a moment"
         } else if self.session.is_none() {
             "there is no session yet"
-        } else if self.turn().is_some() {
+        } else if self.is_busy() {
             "a turn is running - wait for it, or stop it with esc"
         } else {
             return true;
@@ -292,7 +294,8 @@ impl App {
             (Awaited::Export(path), Answer::Messages(messages)) => self.write_page(path, messages),
             (Awaited::Tree, Answer::Info(info)) => self.look_through(info.log, info.head),
             (Awaited::Rewind(rewound), Answer::Done) => self.rewound(*rewound, now),
-            (Awaited::Reload(reloaded), Answer::Done) => self.reloaded(*reloaded, now),
+            (Awaited::LetGo, Answer::Extensions(old)) => self.relaunch(old),
+            (Awaited::Extend(reloaded), Answer::Done) => self.reloaded(*reloaded, now),
             (Awaited::Undo, Answer::Undone(done)) => {
                 match done {
                     Ok(text) => self.transcript.push_notice(&text),
@@ -307,7 +310,7 @@ impl App {
     /// The core has refused a request; why is told already.
     pub(super) fn refused(&mut self, request: RequestId, now: Instant) -> Vec<Effect> {
         match self.awaited.remove(&request) {
-            Some(Awaited::Fork(..) | Awaited::Rewind(_) | Awaited::Reload(_)) => {
+            Some(Awaited::Fork(..) | Awaited::Rewind(_)) => {
                 self.is_opening = false;
                 self.carry_out(now)
             }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{App, Effect};
 use crate::agent::{Input, RequestId, TurnEvent};
-use crate::chat::{Image, ToolResult};
+use crate::chat::ToolResult;
 
 impl App {
     /// Whether a turn or a command runs.
@@ -14,11 +14,7 @@ impl App {
     }
 
     /// A command for the shell. While something runs it waits.
-    pub(super) fn shell(&mut self, command: &str, images: &[Image]) -> Vec<Effect> {
-        if !images.is_empty() {
-            self.transcript
-                .push_notice("the images were left out: a command takes none");
-        }
+    pub(super) fn shell(&mut self, command: &str) -> Vec<Effect> {
         if command.is_empty() {
             self.transcript
                 .push_notice("put a command behind the `!`, as in `!git status`");

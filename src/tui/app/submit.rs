@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use super::images::{QUESTION, without_path};
 use super::{App, Done, Effect, Task, Turn, commands};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source};
 use crate::chat::Image;
@@ -31,11 +32,18 @@ enum Stage {
     Hooked(RequestId),
     /// Nothing; this is what the extensions said.
     Ready(Option<Verdict>),
+    /// The image that its first word seems to name.
+    Image(u64),
+    /// Nothing: its first word names no image.
+    NoImage,
     /// Whether its first word is a template.
     Template(RequestId),
     /// Nothing: this is a prompt.
     Prompt,
 }
+
+/// Why a prompt with images stays.
+const NO_IMAGES: &str = "images cannot join a running turn; send them after it";
 
 /// What a line is.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,7 +59,7 @@ enum Line<'a> {
 impl App {
     /// Enter was pressed in the composer.
     pub(super) fn submit(&mut self, now: Instant) -> Vec<Effect> {
-        if self.composer.draft().is_blank() {
+        if self.enter_waits() || self.composer.draft().is_blank() {
             return Vec::new();
         }
         let text = self.composer.draft().buffer.expand();
@@ -62,6 +70,10 @@ impl App {
             self.transcript.push_notice(
                 "there is no session: sign in with /login, or choose a model with /models",
             );
+            return Vec::new();
+        }
+        if self.turn().is_some() && !self.composer.draft().images.is_empty() {
+            self.transcript.push_notice(NO_IMAGES);
             return Vec::new();
         }
         self.scroll.follow();
@@ -140,7 +152,11 @@ impl App {
     ) -> Vec<Effect> {
         let waits = |line: &Submitted| match line.stage {
             Stage::Skill(one) | Stage::Template(one) => one == request,
-            Stage::Hooked(_) | Stage::Ready(_) | Stage::Prompt => false,
+            Stage::Hooked(_)
+            | Stage::Ready(_)
+            | Stage::Image(_)
+            | Stage::NoImage
+            | Stage::Prompt => false,
         };
         let Some(at) = self.submitted.iter().position(waits) else {
             return Vec::new();
@@ -151,7 +167,7 @@ impl App {
             Err(error) => {
                 self.transcript.push_error(&error.to_string());
                 if let Some(line) = self.submitted.remove(at) {
-                    self.give_back(&line.text);
+                    self.give_back(&line.text, line.images);
                 }
             }
             Ok(Some(text)) if is_skill => {
@@ -176,19 +192,12 @@ impl App {
         effects
     }
 
-    /// Puts a text that could not be sent where it came from.
-    pub(super) fn give_back(&mut self, text: &str) {
-        if self.composer.draft().is_blank() && !self.composer.is_field() {
-            self.composer.set_text(text);
-        }
-    }
-
     /// There will be no session for what waits for one.
     pub(super) fn give_up_waiting(&mut self) {
         for line in std::mem::take(&mut self.submitted) {
             match is_own_command(&line.text) {
                 true => self.submitted.push_back(line),
-                false => self.give_back(&line.text),
+                false => self.give_back(&line.text, line.images),
             }
         }
     }
@@ -228,8 +237,8 @@ impl App {
         let has_place = self.session.is_some() && !self.is_opening;
         let has_place = has_place || is_own_command(&line.text);
         match line.stage {
-            Stage::Ready(_) | Stage::Prompt => has_place,
-            Stage::Skill(_) | Stage::Hooked(_) | Stage::Template(_) => false,
+            Stage::Ready(_) | Stage::NoImage | Stage::Prompt => has_place,
+            Stage::Skill(_) | Stage::Hooked(_) | Stage::Image(_) | Stage::Template(_) => false,
         }
     }
 
@@ -250,12 +259,40 @@ impl App {
                 }
                 text = replacement.unwrap_or(text);
             }
-            Stage::Ready(_) | Stage::Skill(_) | Stage::Hooked(_) | Stage::Template(_) => {}
+            Stage::NoImage => return self.run_line(text, line.images, now),
+            Stage::Ready(_)
+            | Stage::Skill(_)
+            | Stage::Hooked(_)
+            | Stage::Image(_)
+            | Stage::Template(_) => {}
+        }
+        let looks = self.look_for_image(&text).filter(|_| !line.is_prompt);
+        if let Some((number, task)) = looks {
+            self.submitted.push_front(Submitted {
+                stage: Stage::Image(number),
+                text,
+                ..line
+            });
+            return vec![task];
         }
         match line.is_prompt {
             true => self.prompt(text, line.images, now),
             false => self.run_line(text, line.images, now),
         }
+    }
+
+    /// The file that a line seems to begin with has been read.
+    pub(super) fn looked(&mut self, number: u64, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+        let waits = |line: &&mut Submitted| matches!(line.stage, Stage::Image(at) if at == number);
+        if let Some(line) = self.submitted.iter_mut().find(waits) {
+            line.stage = Stage::NoImage;
+            if !images.is_empty() {
+                line.stage = Stage::Prompt;
+                line.text = without_path(&line.text).to_owned();
+                line.images.extend(images);
+            }
+        }
+        self.carry_out(now)
     }
 
     pub(super) fn run_line(
@@ -265,12 +302,25 @@ impl App {
         now: Instant,
     ) -> Vec<Effect> {
         match line(&text) {
-            Line::Shell(command) => self.shell(command, &images),
+            Line::Shell(command) => {
+                self.leave_out(&images);
+                self.shell(command)
+            }
             Line::Slash(name, args) => match self.command(name, args, now) {
-                Some(effects) => effects,
+                Some(effects) => {
+                    self.leave_out(&images);
+                    effects
+                }
                 None => self.look_for_template(text, images),
             },
             Line::Prompt => self.prompt(text, images, now),
+        }
+    }
+
+    fn leave_out(&mut self, images: &[Image]) {
+        if !images.is_empty() {
+            self.transcript
+                .push_notice("the images were left out: a command takes none");
         }
     }
 
@@ -312,6 +362,10 @@ impl App {
 
     /// Says something to the model: a new turn, or a message into the running one.
     pub(super) fn prompt(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+        let text = match text.trim().is_empty() && !images.is_empty() {
+            true => QUESTION.to_owned(),
+            false => text,
+        };
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
@@ -323,8 +377,8 @@ impl App {
         }
         if session.turn.is_some() {
             if !images.is_empty() {
-                self.transcript
-                    .push_notice("images cannot join a running turn; send them after it");
+                self.transcript.push_notice(NO_IMAGES);
+                self.give_back(&text, images);
                 return Vec::new();
             }
             self.queue.steer(request, text.clone());

@@ -135,7 +135,7 @@ impl App {
         if let Some(session) = &mut self.session {
             session.context_tokens = 0;
         }
-        self.give_back(&rewound.text);
+        self.give_back(&rewound.text, Vec::new());
         self.carry_out(now)
     }
 }

@@ -47,11 +47,11 @@ pub struct Transcript {
     calls: u64,
     replies: u32,
     holds_replies: bool,
+    /// Rows of another session are above the first entry.
+    follows: bool,
     /// The text of the reply that is held and goes on, and those of completed ones.
     held_text: String,
     completed: Vec<String>,
-    /// Rows of another session are above the first entry.
-    follows: bool,
     tokens: Tokens,
     cache: window::Cache,
 }
@@ -87,6 +87,24 @@ impl Transcript {
         self.holds_replies = hold;
     }
 
+    /// Shows another session. What was not handed out yet of this one stays above it.
+    pub fn replace(&mut self, other: Self) {
+        let mut entries = self.entries.split_off(self.given);
+        let follows = self.follows || self.given > 0;
+        entries.extend(other.entries);
+        *self = Self {
+            entries,
+            follows,
+            holds_replies: self.holds_replies,
+            options: self.options.clone(),
+            given: 0,
+            replies: self.replies,
+            held_text: std::mem::take(&mut self.held_text),
+            completed: std::mem::take(&mut self.completed),
+            ..other
+        };
+    }
+
     /// The texts of held replies that have been completed since the last time, in order. Each
     /// waits for one [`Transcript::release_reply`].
     pub fn take_completed(&mut self) -> Vec<String> {
@@ -109,21 +127,6 @@ impl Transcript {
             self.details.replace(key, Detail { text, format });
             self.cache.clear();
         }
-    }
-
-    /// Shows another session. What was not handed out yet of this one stays above it.
-    pub fn replace(&mut self, other: Self) {
-        let mut entries = self.entries.split_off(self.given);
-        let follows = self.follows || self.given > 0;
-        entries.extend(other.entries);
-        *self = Self {
-            entries,
-            follows,
-            holds_replies: self.holds_replies,
-            options: self.options.clone(),
-            given: 0,
-            ..other
-        };
     }
 
     /// The first line of a fresh session.

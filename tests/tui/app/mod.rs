@@ -2,12 +2,14 @@
 
 mod end;
 mod golden;
+mod reading;
 mod record;
 mod resize;
 mod sessions;
 mod start;
 mod turn;
 mod typing;
+mod waiting;
 
 use crate::support::{Place, Pty};
 

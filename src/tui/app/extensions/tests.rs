@@ -3,12 +3,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{App, Effect, Session, TuiOptions};
+use super::super::{App, Effect, Relaunch, Session, Task, TuiOptions};
 use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
 use crate::config::Home;
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
-use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, request};
+use crate::extension::{AskId, Asked, ExtensionId, Failure, Host, Owned, Registry, request};
 use crate::provider;
 use crate::sys::Env;
 use crate::tui::frame::Size;
@@ -46,21 +46,20 @@ impl Table {
             env: Arc::new(env),
             extensions: Arc::new(registry),
         };
-        let relaunch = crate::tui::Relaunch::new(crate::extension::Host::none);
         let mut app = App::new(
             Arc::new(process),
             "/nowhere".into(),
             TuiOptions::default(),
-            relaunch,
+            Relaunch::new(Host::none),
         );
         let spec = SessionSpec::for_test();
         app.session = Some(Session {
+            id: String::new(),
             key: SessionKey(1),
             workspace: spec.workspace,
             selection: spec.selection,
             name: None,
             log: None,
-            id: String::new(),
             context_tokens: 0,
             turn: None,
             shell: None,
@@ -96,12 +95,30 @@ impl Table {
         let mut effects = Vec::new();
         for event in events {
             match event {
-                InputEvent::Key(press) => effects.extend(self.app.on_key(press, self.now)),
+                InputEvent::Key(press) => {
+                    let wanted = self.app.on_key(press, self.now);
+                    effects.extend(self.carry_out(wanted));
+                }
                 other => panic!("{other:?}"),
             }
         }
         self.app.before_frame(self.now);
         show(effects)
+    }
+
+    /// Does what tasks do, at once; what is left is for the core.
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        let mut left = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Task(Task(work)) => {
+                    let effects = self.app.on_done(work());
+                    left.extend(self.carry_out(effects));
+                }
+                effect => left.push(effect),
+            }
+        }
+        left
     }
 
     /// The screen as text under what has settled since the last time.

@@ -1,0 +1,270 @@
+//! Images that go with a draft: from the clipboard, from pasted paths, from a path that begins a
+//! prompt.
+//!
+//! Files and helpers are read by tasks. What comes for a draft that is gone by then is dropped.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::{App, Done, Effect, Task};
+use crate::agent::read_images;
+use crate::chat::Image;
+use crate::tui::clipboard::{self, Clip};
+
+/// What is asked about an image that comes without a word.
+pub(super) const QUESTION: &str = "What does this image show?";
+
+/// Longest paste that may be a list of paths, in bytes.
+const MAX_PATHS: usize = 16 * 1024;
+
+/// A read for the draft that is on its way.
+#[derive(Debug)]
+pub(super) struct Reading {
+    number: u64,
+    /// Enter was pressed meanwhile.
+    submits: bool,
+}
+
+impl App {
+    /// ctrl+v: an image of the clipboard, else its text.
+    pub(super) fn read_clipboard(&mut self) -> Vec<Effect> {
+        let (process, cwd) = (self.process.clone(), self.cwd.clone());
+        self.read_for_draft(move || {
+            clipboard::read(&process.env, &cwd).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Whether pasted text is a list of image files that can be attached; then they are read.
+    pub(super) fn paste_paths(&mut self, text: &str) -> Option<Vec<Effect>> {
+        let session = self.session.as_ref()?;
+        let model = session.selection.model.clone();
+        if self.composer.is_field() || self.reading.is_some() || !model.image_input {
+            return None;
+        }
+        let paths = paths(text)?;
+        let paths: Vec<PathBuf> = paths.iter().map(|path| self.resolve(path)).collect();
+        let text = text.to_owned();
+        Some(self.read_for_draft(move || {
+            let images = read_images(&paths, &model).map(Clip::Images);
+            Ok(images.unwrap_or(Clip::Text(text)))
+        }))
+    }
+
+    fn read_for_draft(
+        &mut self,
+        work: impl FnOnce() -> Result<Clip, String> + Send + 'static,
+    ) -> Vec<Effect> {
+        if self.reading.is_some() {
+            return Vec::new();
+        }
+        let number = self.next_request().0;
+        self.reading = Some(Reading {
+            number,
+            submits: false,
+        });
+        vec![Effect::Task(Task::new(move || Done::Clip(number, work())))]
+    }
+
+    /// Whether Enter has to wait for a read; it acts when that ends.
+    pub(super) fn enter_waits(&mut self) -> bool {
+        let Some(reading) = &mut self.reading else {
+            return false;
+        };
+        reading.submits = true;
+        true
+    }
+
+    /// A read for the draft has ended.
+    pub(super) fn clip_read(
+        &mut self,
+        number: u64,
+        clip: Result<Clip, String>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let Some(reading) = self.reading.take_if(|reading| reading.number == number) else {
+            return Vec::new();
+        };
+        match clip {
+            Ok(Clip::Images(images)) => self.attach(images),
+            Ok(Clip::Text(text)) => self.paste(&text),
+            Err(why) => self.transcript.push_notice(&why),
+        }
+        match reading.submits {
+            true => self.submit(now),
+            false => self.draft_was_edited(),
+        }
+    }
+
+    fn attach(&mut self, images: Vec<Image>) {
+        let takes_images = |session: &super::Session| session.selection.model.image_input;
+        let held = &self.composer.draft().images;
+        let size = |images: &[Image]| {
+            images
+                .iter()
+                .map(|image| image.data.len() as u64)
+                .sum::<u64>()
+        };
+        let refusal = if self.composer.is_field() {
+            "an image cannot go here".to_owned()
+        } else if !self.session.as_ref().is_some_and(takes_images) {
+            "this model takes no images; choose another one with /models".to_owned()
+        } else if held.len() + images.len() > Image::MAX_FILES {
+            format!("a prompt carries up to {} images", Image::MAX_FILES)
+        } else if (size(held) + size(&images)) / 4 * 3 > Image::MAX_TOTAL {
+            let limit = Image::MAX_TOTAL >> 20;
+            format!("the images of a prompt may have {limit} MiB together")
+        } else {
+            for image in images {
+                self.composer.attach_image(image);
+            }
+            return;
+        };
+        self.transcript.push_notice(&refusal);
+    }
+
+    /// The task that reads the image which a prompt begins with, when it seems to and the model
+    /// takes images.
+    pub(super) fn look_for_image(&mut self, text: &str) -> Option<(u64, Effect)> {
+        let model = self.session.as_ref()?.selection.model.clone();
+        let (path, _) = first_path(text).filter(|_| model.image_input)?;
+        let path = self.resolve(&path);
+        let number = self.next_request().0;
+        let work = move || Done::Looked(number, read_images(&[path], &model).unwrap_or_default());
+        Some((number, Effect::Task(Task::new(work))))
+    }
+
+    /// Keeps what cannot be sent now: it is a draft again, unless there is one by now.
+    pub(super) fn give_back(&mut self, text: &str, images: Vec<Image>) {
+        if self.composer.draft().is_blank() && !self.composer.is_field() {
+            self.composer.set_text(text);
+            for image in images {
+                self.composer.attach_image(image);
+            }
+        }
+    }
+
+    fn resolve(&self, path: &str) -> PathBuf {
+        let home = self.process.env.path("HOME");
+        match (path.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => self.cwd.join(path),
+        }
+    }
+}
+
+/// The text behind the image path that it begins with.
+pub(super) fn without_path(text: &str) -> &str {
+    first_path(text).map_or(text, |(_, rest)| rest)
+}
+
+/// The paths of a text that consists of image paths and nothing else.
+fn paths(text: &str) -> Option<Vec<String>> {
+    let mut rest = text.trim();
+    if rest.is_empty() || rest.len() > MAX_PATHS {
+        return None;
+    }
+    if !rest.contains(['\n', '\'', '"', '\\']) && is_absolute(rest) && is_image_path(rest) {
+        // One path with blanks in it, as some terminals paste it.
+        let words = rest.split_whitespace();
+        if words.filter(|word| is_image_path(word)).count() == 1 {
+            return Some(vec![decoded(rest)]);
+        }
+    }
+    let mut paths = Vec::new();
+    while !rest.is_empty() {
+        let (path, behind) = first_path(rest)?;
+        paths.push(path);
+        rest = behind;
+    }
+    Some(paths)
+}
+
+/// The image path that a text begins with, and what follows it.
+fn first_path(text: &str) -> Option<(String, &str)> {
+    let (word, rest) = first_word(text.trim_start())?;
+    is_image_path(&word).then(|| (decoded(&word), rest.trim_start()))
+}
+
+/// The first word as a shell reads it: quotes and backslashes keep blanks.
+fn first_word(text: &str) -> Option<(String, &str)> {
+    let mut word = String::new();
+    let mut quote = None;
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None | Some('"'), '\\') => word.extend(chars.next().map(|(_, c)| c)),
+            (None, c) if c.is_whitespace() => return Some((word, &text[at..])),
+            (_, c) => word.push(c),
+        }
+    }
+    (quote.is_none() && !word.is_empty()).then_some((word, ""))
+}
+
+fn is_absolute(path: &str) -> bool {
+    ["/", "~/", "file://"]
+        .iter()
+        .any(|start| path.starts_with(start))
+}
+
+/// Whether a path has the name of an image. What it is, its bytes tell.
+fn is_image_path(path: &str) -> bool {
+    let extension = Path::new(path).extension().and_then(|name| name.to_str());
+    let known = ["png", "jpg", "jpeg", "gif", "webp"];
+    extension.is_some_and(|name| known.iter().any(|known| name.eq_ignore_ascii_case(known)))
+}
+
+/// The path that a `file:` URL names; other texts are paths.
+fn decoded(path: &str) -> String {
+    let Some(url) = path.strip_prefix("file://") else {
+        return path.to_owned();
+    };
+    let mut bytes = Vec::new();
+    let mut rest = url.strip_prefix("localhost").unwrap_or(url).as_bytes();
+    while let [first, behind @ ..] = rest {
+        let hex = behind
+            .get(..2)
+            .and_then(|hex| std::str::from_utf8(hex).ok());
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (first, byte) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            (first, _) => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_image_paths_are_told_from_text() {
+        for (text, expected) in [
+            ("/a/b.png", &["/a/b.png"][..]),
+            (" '/a/b c.PNG' \"x y.gif\"\n", &["/a/b c.PNG", "x y.gif"]),
+            ("/a/b\\ c.jpeg ~/d.webp", &["/a/b c.jpeg", "~/d.webp"]),
+            ("/a/My Shot.png", &["/a/My Shot.png"]),
+            ("file:///a/b%20c.png", &["/a/b c.png"]),
+            ("file://localhost/a/%zz.png", &["/a/%zz.png"]),
+            ("look at /a/b.png", &[]),
+            ("/a/b.png please", &[]),
+            ("/a/b.txt", &[]),
+            ("'/a/b.png", &[]),
+            ("", &[]),
+            ("\\", &[]),
+        ] {
+            let found = paths(text).unwrap_or_default();
+            assert_eq!(found, expected, "{text:?}");
+        }
+        assert_eq!(without_path("/a/b.png  what is it?"), "what is it?");
+        assert_eq!(without_path("what is /a/b.png"), "what is /a/b.png");
+    }
+}
