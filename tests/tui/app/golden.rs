@@ -25,7 +25,7 @@ use Do::{See, Type};
 /// Waits for this before everything else.
 const READY: Do = See("test / high");
 /// The row that sums up a turn.
-const SUM: Do = See("(↑");
+const SUM: Do = See("0s (↑");
 
 /// Brings the app into a state at each size and compares. `furnish` makes the place for it.
 #[track_caller]
@@ -353,13 +353,25 @@ fn pickers() {
         "models",
         &[],
         nothing,
-        &[READY, Type("/models\r"), See("Models")],
+        &[
+            READY,
+            Type("/models"),
+            See("enter run"),
+            Type("\r"),
+            See("Models"),
+        ],
     );
     check(
         "scoped-models",
         &[],
         nothing,
-        &[READY, Type("/scoped-models\r"), See("ctrl+s")],
+        &[
+            READY,
+            Type("/scoped-models"),
+            See("enter run"),
+            Type("\r"),
+            See("ctrl+s"),
+        ],
     );
     let files = |place: &Place| {
         for name in ["src/main.rs", "src/parser/mod.rs", "README.md"] {
@@ -392,27 +404,31 @@ fn sessions() {
         "tree",
         first,
         talk,
-        &with(&[Type("/tree\r"), See("Messages")]),
+        &with(&[Type("/tree"), See("enter run"), Type("\r"), See("Messages")]),
     );
     check(
         "resume",
         first,
         talk,
-        &with(&[Type("/resume\r"), See("Sessions")]),
+        &with(&[
+            Type("/resume"),
+            See("enter run"),
+            Type("\r"),
+            See("Sessions"),
+        ]),
     );
     check(
         "usage",
         first,
         talk,
-        &with(&[Type("/usage\r"), See("Usage")]),
+        &with(&[Type("/usage"), See("enter run"), Type("\r"), See("Usage")]),
     );
     check(
-        "compacted",
+        "new",
         first,
         talk,
-        &with(&[Type("/compact\r"), See("● System")]),
+        &with(&[Type("/new"), See("enter run"), Type("\r"), See("new")]),
     );
-    check("new", first, talk, &with(&[Type("/new\r"), See("new")]));
 }
 
 #[test]
@@ -421,18 +437,36 @@ fn panels() {
         "settings",
         &[],
         nothing,
-        &[READY, Type("/settings\r"), See("Settings")],
+        &[
+            READY,
+            Type("/settings"),
+            See("enter run"),
+            Type("\r"),
+            See("Settings"),
+        ],
     );
     check(
         "login",
         &[],
         nothing,
-        &[READY, Type("/login\r"), See("API key")],
+        &[
+            READY,
+            Type("/login"),
+            See("enter run"),
+            Type("\r"),
+            See("API key"),
+        ],
     );
     check(
         "help",
         &[],
         nothing,
-        &[READY, Type("/help\r"), See("The guides")],
+        &[
+            READY,
+            Type("/help"),
+            See("enter run"),
+            Type("\r"),
+            See("The guides"),
+        ],
     );
 }
