@@ -39,6 +39,8 @@ pub(super) struct Child {
     over: bool,
     /// How often each hook failed open, and how many of them have been told.
     pub(super) failures: Vec<(HookKind, u32)>,
+    /// Batches that it may not send before this time, and how many.
+    paced: Option<(Instant, usize)>,
     /// Set when not all of it is there any more.
     pub(super) leaving: Option<Leaving>,
 }
@@ -115,6 +117,7 @@ impl Child {
             paused_since: None,
             over: false,
             failures: Vec::new(),
+            paced: None,
             leaving: None,
         }
     }
@@ -249,7 +252,8 @@ impl Child {
             .filter(|_| self.over)
             .and_then(Link::stuck_at);
         let exit = self.leaving.as_ref().map(|leaving| leaving.by);
-        [answers, queue, exit].into_iter().flatten().min()
+        let paced = self.paced.map(|(at, _)| at);
+        [answers, queue, exit, paced].into_iter().flatten().min()
     }
 
     /// A request whose time is over.
@@ -262,6 +266,28 @@ impl Child {
             .find(|(_, pending)| pending.deadline <= now)
             .map(|(id, _)| *id)?;
         self.settle(id)
+    }
+
+    /// It may send one more batch, now or then.
+    pub(super) fn owe_credit(&mut self, then: Option<Instant>) {
+        match (then, &mut self.paced) {
+            (Some(then), None) => self.paced = Some((then, 1)),
+            (Some(_), Some((_, count))) => *count += 1,
+            (None, _) => self.give_credits(1),
+        }
+    }
+
+    /// Lets it send what it may send by now.
+    pub(super) fn pay_credits(&mut self, now: Instant) {
+        if let Some((_, count)) = self.paced.take_if(|(at, _)| *at <= now) {
+            self.give_credits(count);
+        }
+    }
+
+    fn give_credits(&self, count: usize) {
+        for _ in 0..count {
+            self.link.iter().for_each(Link::give_credit);
+        }
     }
 
     /// Whether it has not read what was sent to it for too long.

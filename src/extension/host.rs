@@ -256,6 +256,7 @@ impl Host {
                 self.timed_out(id, pending, now);
             }
             let child = &mut self.children[index];
+            child.pay_credits(now);
             if child.is_stuck(now) {
                 self.retire(
                     id,

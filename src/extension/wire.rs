@@ -16,6 +16,15 @@ use crate::text::json;
 /// Longest line from an extension, in bytes without its end.
 pub const MAX_LINE: usize = 10 << 20;
 
+/// Output of a call is joined up to about this many bytes.
+const JOINED: usize = 32 << 10;
+
+/// Most values of one answer or request.
+const MAX_VALUES: usize = 250_000;
+
+/// What stands in the place of more.
+const TOO_MUCH: &str = "it holds more than 250,000 values";
+
 /// What a line from an extension says.
 #[derive(Debug)]
 pub enum Message {
@@ -45,6 +54,8 @@ pub enum Message {
         method: String,
         /// With what.
         params: Value,
+        /// Bytes of that.
+        size: usize,
     },
     /// Bytes that are no text. The line is skipped.
     NotUtf8,
@@ -52,12 +63,44 @@ pub enum Message {
     Noise,
 }
 
+impl Message {
+    /// Whether it belongs to something that e asked for.
+    pub fn is_awaited(&self) -> bool {
+        match self {
+            Message::Response { .. } | Message::Update { .. } => true,
+            Message::Notify(_) | Message::Request { .. } | Message::NotUtf8 | Message::Noise => {
+                false
+            }
+        }
+    }
+
+    /// Takes in what follows, if it is more output of the same call and stream; gives it back if not.
+    pub fn join(&mut self, next: Message) -> Option<Message> {
+        match (self, next) {
+            (
+                Message::Update { id, stream, chunk },
+                Message::Update {
+                    id: next_id,
+                    stream: next_stream,
+                    chunk: more,
+                },
+            ) if *id == next_id && *stream == next_stream && chunk.len() < JOINED => {
+                chunk.push_str(&more);
+                None
+            }
+            (_, next) => Some(next),
+        }
+    }
+}
+
 /// Reads one line without its end.
 pub fn parse(line: &[u8]) -> Message {
     let Ok(line) = std::str::from_utf8(line) else {
         return Message::NotUtf8;
     };
-    recognise(line).unwrap_or(Message::Noise)
+    compact_update(line)
+        .or_else(|| recognise(line))
+        .unwrap_or(Message::Noise)
 }
 
 /// A request of e as a line, its end included.
@@ -144,23 +187,50 @@ fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
 
+/// A line of live output as most programs write it. There are many of these, so they are gone through
+/// once; a line with anything else in it is no JSON to this, and recognised the long way.
+fn compact_update(line: &str) -> Option<Message> {
+    let rest = line.strip_prefix("{\"method\":\"tool.update\",\"params\":")?;
+    update(object(rest.strip_suffix('}')?)?)
+}
+
+fn update(update: Update<'_>) -> Option<Message> {
+    let stream = match update.stream.as_deref() {
+        Some("stdout") | None => Output::Stdout,
+        Some("stderr") => Output::Stderr,
+        Some(_) => return None,
+    };
+    (!update.chunk.is_empty()).then(|| Message::Update {
+        id: update.id,
+        stream,
+        chunk: update.chunk.into_owned(),
+    })
+}
+
+/// Whether a text would take many times its size as values: a list of a million empty objects does.
+/// Long texts are not meant.
+fn holds_too_much(json: &str) -> bool {
+    if json.len() < MAX_VALUES {
+        return false;
+    }
+    let (mut values, mut in_text, mut escaped) = (0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > MAX_VALUES
+}
+
 fn recognise(line: &str) -> Option<Message> {
     let head: Head<'_> = object(line)?;
     let params = head.params.map_or("null", RawValue::get);
     match head.method.as_deref() {
-        Some("tool.update") => {
-            let update: Update<'_> = object(params)?;
-            let stream = match update.stream.as_deref() {
-                Some("stdout") | None => Output::Stdout,
-                Some("stderr") => Output::Stderr,
-                Some(_) => return None,
-            };
-            (!update.chunk.is_empty()).then(|| Message::Update {
-                id: update.id,
-                stream,
-                chunk: update.chunk.into_owned(),
-            })
-        }
+        Some("tool.update") => update(object(params)?),
         Some("notify") => {
             let notify: Notify<'_> = object(params)?;
             Some(Message::Notify(notify.message.into_owned()))
@@ -168,11 +238,21 @@ fn recognise(line: &str) -> Option<Message> {
         Some(method) => Some(Message::Request {
             id: head.id?.to_owned(),
             method: method.to_owned(),
-            params: serde_json::from_str(params).ok()?,
+            size: params.len(),
+            params: match holds_too_much(params) {
+                false => serde_json::from_str(params).ok()?,
+                true => TOO_MUCH.into(),
+            },
         }),
         None => {
             let id = head.id?.get().parse().ok()?;
             let result = match head.error {
+                _ if head
+                    .result
+                    .is_some_and(|result| holds_too_much(result.get())) =>
+                {
+                    Err(TOO_MUCH.to_owned())
+                }
                 Some(error) => Err(error_text(error)),
                 None => Ok(head.result.map_or(Some(Value::Null), |result| {
                     serde_json::from_str(result.get()).ok()
@@ -208,7 +288,9 @@ mod tests {
                 format!("update {id} {} {chunk}", stream.name())
             }
             Message::Notify(text) => format!("notify {text}"),
-            Message::Request { id, method, params } => format!("request {id} {method} {params}"),
+            Message::Request {
+                id, method, params, ..
+            } => format!("request {id} {method} {params}"),
             Message::NotUtf8 => "not text".into(),
             Message::Noise => "noise".into(),
         }
@@ -249,6 +331,14 @@ mod tests {
                 "update 3 stderr a",
             ),
             (
+                r#"{ "params": {"chunk": "a", "id": 3}, "method": "tool.update"}"#,
+                "update 3 stdout a",
+            ),
+            (
+                r#"{"method":"tool.update","params":{"id":3,"chunk":"a"},"id":7}"#,
+                "update 3 stdout a",
+            ),
+            (
                 r#"{"id":"q","method":"ui.x","params":{"a":[]}}"#,
                 r#"request "q" ui.x {"a":[]}"#,
             ),
@@ -273,6 +363,47 @@ mod tests {
         assert!(matches!(parse(b"\xff{}"), Message::NotUtf8));
         let deep = format!(r#"{{"id":1,"result":{}}}"#, "[".repeat(100_000));
         assert!(matches!(parse(deep.as_bytes()), Message::Noise));
+    }
+
+    #[test]
+    fn output_of_one_call_and_stream_is_joined() {
+        let line = |id: u64, stream: &str, chunk: &str| {
+            let params = json!({"id": id, "stream": stream, "chunk": chunk});
+            parse(&notification("tool.update", Some(&params)))
+        };
+        let mut first = line(1, "stdout", "a\n");
+        assert!(first.join(line(1, "stdout", "b\n")).is_none());
+        assert!(first.join(line(1, "stderr", "c")).is_some());
+        assert!(first.join(line(2, "stdout", "c")).is_some());
+        assert!(first.join(Message::Noise).is_some());
+        let Message::Update { chunk, .. } = first else {
+            panic!("no update");
+        };
+        assert_eq!(chunk, "a\nb\n");
+        assert!(Message::Noise.join(line(1, "stdout", "a")).is_some());
+        let mut long = line(1, "stdout", &"x".repeat(JOINED));
+        assert!(long.join(line(1, "stdout", "y")).is_some());
+    }
+
+    #[test]
+    fn a_line_of_very_many_values_is_not_built() {
+        let many = format!("[{}1]", "{},".repeat(MAX_VALUES));
+        let line = |field: &str| format!(r#"{{"id":3,{field}:{many}}}"#);
+        let answer = parse(line(r#""result""#).as_bytes());
+        assert!(matches!(answer, Message::Response { id: 3, result: Err(why) } if why == TOO_MUCH));
+        let request = parse(line(r#""method":"ui.pane","params""#).as_bytes());
+        assert!(matches!(
+            request,
+            Message::Request {
+                params: Value::String(_),
+                ..
+            }
+        ));
+        let text = format!(r#"{{"id":3,"result":"{}"}}"#, ",[{".repeat(MAX_VALUES));
+        assert!(matches!(
+            parse(text.as_bytes()),
+            Message::Response { result: Ok(_), .. }
+        ));
     }
 
     #[test]

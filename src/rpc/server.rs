@@ -324,7 +324,10 @@ impl Server {
 
     fn wait(&self) -> Wake {
         let mut select = Select::new_biased();
-        let gone = select.recv(&self.gone);
+        // Once the writer has been let go, nobody is left to say this, and a channel without senders is
+        // always ready.
+        let writes = self.writer.is_some();
+        let gone = writes.then(|| select.recv(&self.gone));
         let done = select.recv(&self.jobs.done);
         let signals = (!self.core_runs).then(|| select.recv(&self.signals));
         let reads = self.incoming.is_empty() && self.may_read();
@@ -342,7 +345,7 @@ impl Server {
             return Wake::Overdue;
         };
         let is = |source: Option<usize>| source == Some(ready);
-        if ready == gone {
+        if is(gone) {
             self.gone.try_recv().map_or(Wake::Nothing, |()| Wake::Gone)
         } else if ready == done {
             self.jobs.done.try_recv().map_or(Wake::Nothing, Wake::Done)

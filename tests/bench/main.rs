@@ -4,9 +4,12 @@
 //! [`MEASURES`] choose some of it: `cargo bench --bench speed -- load list`. Nothing here fails a
 //! build: time on a shared machine is no assertion.
 
+mod extensions;
+#[allow(dead_code, reason = "the rows need a part of the kit")]
 #[path = "../support/pty.rs"]
 mod pty;
 mod rpc;
+#[allow(dead_code, reason = "the rows need a part of the kit")]
 #[path = "../support/screen.rs"]
 mod screen;
 mod server;
@@ -31,7 +34,12 @@ const RSS: &str = "--peak-rss-of";
 
 fn main() {
     let mut args = std::env::args_os().skip(1);
-    if args.next().is_some_and(|arg| arg == RSS) {
+    let first = args.next().unwrap_or_default();
+    if first == extensions::EXTENSION {
+        let kind = args.next().expect("a kind of extension");
+        return extensions::be(&kind.to_string_lossy());
+    }
+    if first == RSS {
         let mut command = Command::new(args.next().expect("a program"));
         command.args(args);
         return print_peak_rss(command);
@@ -49,7 +57,10 @@ fn main() {
 }
 
 /// Every measurement, by the name that asks for it alone.
-const MEASURES: &[(&str, fn(&Place))] = &[
+/// A row and what measures it.
+type Measure = (&'static str, fn(&Place));
+
+const MEASURES: &[Measure] = &[
     ("version", version),
     ("turn", turn),
     ("tool", tool_round_trip),
@@ -70,6 +81,10 @@ const MEASURES: &[(&str, fn(&Place))] = &[
     ("frame", tui::frame),
     ("pace", tui::pace),
     ("paste", tui::paste),
+    ("ext-memory", extensions::memory),
+    ("ext-start", extensions::start),
+    ("ext-hook", extensions::round_trips),
+    ("ext-updates", extensions::updates),
     ("size", size),
 ];
 

@@ -10,7 +10,7 @@ use super::server::Reply;
 use super::{DELTAS, Place, ROUNDS, median, row, switches};
 
 /// A server, spoken to one line at a time.
-struct Rpc {
+pub struct Rpc {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -19,7 +19,7 @@ struct Rpc {
 }
 
 impl Rpc {
-    fn start(place: &Place) -> Self {
+    pub fn start(place: &Place) -> Self {
         let mut command = place.command(&place.e);
         command.args(["rpc", "--trust", "-m", "bench/m"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -57,7 +57,7 @@ impl Rpc {
         }
     }
 
-    fn call(&mut self, id: u64, method: &str, params: Value) -> Value {
+    pub fn call(&mut self, id: u64, method: &str, params: Value) -> Value {
         self.send(id, method, params);
         self.wait(id)
     }
@@ -66,7 +66,7 @@ impl Rpc {
         self.call(id, "session.create", json!({}))["session"].clone()
     }
 
-    fn rss(&self) -> u64 {
+    pub fn rss(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.expect("a status");
         let line = status

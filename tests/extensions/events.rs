@@ -196,3 +196,28 @@ fn another_model_or_effort() {
         ("model_change".to_owned(), json!({"model": "mock/plain"}))
     );
 }
+
+#[test]
+fn a_session_that_goes_on_from_another_says_so() {
+    let place = Place::new();
+    let played = listener(&place);
+    let mut rpc = Rpc::start(&place, &[]);
+    let first = rpc.create(json!({"save": true}));
+    rpc.prompt(&first, "go");
+    let path = place.logs()[0].clone();
+    rpc.call("session.fork", json!({"session": first}));
+    rpc.call("session.close", json!({"session": first}));
+    rpc.create(json!({"resume": path, "save": true}));
+    rpc.close();
+    rpc.finish();
+    let starts: Vec<Value> = told(&played)
+        .into_iter()
+        .filter(|(name, _)| name == "session_start")
+        .map(|(_, extra)| extra)
+        .collect();
+    let reasons: Vec<&Value> = starts.iter().map(|extra| &extra["reason"]).collect();
+    assert_eq!(reasons, ["new", "fork", "resume"]);
+    assert_eq!(starts[0]["path"], json!(null));
+    assert!(starts[1]["path"].is_string() && starts[1]["path"] != json!(path));
+    assert_eq!(starts[2]["path"], json!(path));
+}

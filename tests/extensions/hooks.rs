@@ -353,16 +353,12 @@ fn a_gate_that_fails_lets_the_call_run_and_says_so() {
     );
 }
 
-/// Every runtime hook of a silent extension at once: each costs its five seconds, and the turn goes
-/// on as if nobody had been asked.
 #[test]
 fn silence_fails_open_after_five_seconds() {
     let place = Place::new();
-    let actor = |hook: &str| {
-        let actor = hooked(&place, hook, hook).holds(&format!("hook.{hook}"));
-        actor.play()
-    };
-    let gate = actor("tool_call");
+    let gate = hooked(&place, "a", "tool_call")
+        .holds("hook.tool_call")
+        .play();
     let other = hooked(&place, "z", "tool_call").play();
     let bash = || call("bash", json!({"command": "echo hi"}));
     // The calls of one reply wait for the same silence once.

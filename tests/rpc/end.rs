@@ -177,3 +177,15 @@ fn it_works_without_a_home_and_without_a_writable_place() {
     );
     assert_eq!(rpc.call("session.list", json!({}))["sessions"], json!([]));
 }
+
+#[test]
+fn it_ends_when_standard_output_is_a_file_or_nothing() {
+    let place = Place::new();
+    for target in ["out", "/dev/null"] {
+        let e = place.e().args(["rpc", "--model", "mock/test"]);
+        let line = "{\"id\":1,\"method\":\"hello\"}\n";
+        let run = e.after(&format!("exec >{target}")).stdin(line).run();
+        assert_eq!(run.status, 0, "{run:?}");
+    }
+    assert!(place.read("out").starts_with("{\"id\":1,\"result\":"));
+}

@@ -57,7 +57,6 @@ type Handler = Box<dyn FnMut(&Value) -> Value + Send>;
 
 /// An extension being put together. Requests that nothing was said about are answered with `{}`.
 pub struct Actor {
-    file: PathBuf,
     listener: UnixListener,
     handlers: HashMap<String, Handler>,
     held: Vec<String>,
@@ -95,8 +94,8 @@ impl Actor {
             socket.display(),
             program.display()
         );
+        place.script(file, &script);
         let actor = Self {
-            file: place.script(file, &script),
             listener: UnixListener::bind(&socket).expect("a socket"),
             handlers: HashMap::new(),
             held: Vec::new(),
@@ -130,11 +129,6 @@ impl Actor {
     pub fn survives(mut self) -> Self {
         self.survives = true;
         self
-    }
-
-    /// Where its file is.
-    pub fn file(&self) -> &PathBuf {
-        &self.file
     }
 
     /// Waits for e to start it, any number of times, on a thread of its own.
@@ -247,14 +241,9 @@ impl Played {
         self.send(&json!({"id": request["id"], "result": result}));
     }
 
-    /// Writes one object.
+    /// Writes one object. A process that has ended takes nothing.
     pub fn send(&self, line: &Value) {
         self.0.send(line);
-    }
-
-    /// Writes bytes as they are. A process that has ended takes nothing.
-    pub fn send_raw(&self, bytes: impl AsRef<[u8]>) {
-        self.0.send_raw(bytes.as_ref());
     }
 
     /// Ends its process.

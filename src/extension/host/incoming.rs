@@ -8,13 +8,23 @@ use serde_json::value::RawValue;
 use super::ending::exit_text;
 use super::{Asked, Failure, Host, HostEvent, Open};
 use crate::extension::child::{Leaving, MAX_OPEN, Pending, Purpose, State};
-use crate::extension::process::{FromChild, News};
+use crate::extension::process::{BATCH, FromChild, News};
 use crate::extension::wire::{self, Message};
 use crate::extension::{AskId, ExtensionId, fields, manifest, request};
 
 /// How long an extension that is leaving is waited for, to read what it wrote last and to learn how
 /// it ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How long an extension that floods waits for the next batch: what it costs the others is bounded by
+/// this, not by how fast it writes.
+const PACE: Duration = Duration::from_millis(1);
+
+/// Longest request that is kept until the manifest is there, in bytes.
+const EARLY: usize = 256 << 10;
+
+/// Longest question, in bytes.
+const QUESTION: usize = 1 << 20;
 
 /// Longest notice of an extension, in bytes.
 const NOTICE: usize = 4096;
@@ -28,12 +38,12 @@ impl Host {
         };
         match news {
             News::Messages(messages) => {
+                // A full batch that nobody waits for is a flood, or the beginning of one.
+                let floods = messages.len() == BATCH && !messages.iter().any(Message::is_awaited);
                 for message in messages {
                     self.on_message(id, message, now);
                 }
-                if let Some(link) = self.children[id.0].link() {
-                    link.give_credit();
-                }
+                self.children[id.0].owe_credit(floods.then_some(now + PACE));
             }
             News::Diagnostics(lines, lost) => {
                 if let Some(link) = child.link() {
@@ -109,11 +119,12 @@ impl Host {
                 id: request,
                 method,
                 params,
+                size,
             } => match child.state {
-                State::Starting if child.early.len() < MAX_OPEN => {
+                State::Starting if child.early.len() < MAX_OPEN && size <= EARLY => {
                     child.early.push((request, method, params));
                 }
-                _ => self.on_request(id, request, method, params, now),
+                _ => self.on_request(id, request, method, (params, size), now),
             },
             Message::NotUtf8 => {
                 let text = format!(
@@ -166,7 +177,7 @@ impl Host {
                     self.notice(format!("extension {file}: {problem}"));
                 }
                 for (request, method, params) in early {
-                    self.on_request(id, request, method, params, now);
+                    self.on_request(id, request, method, (params, 0), now);
                 }
             }
             Err(problem) => self.skip(id, &problem),
@@ -178,7 +189,7 @@ impl Host {
         from: ExtensionId,
         id: Box<RawValue>,
         method: String,
-        params: Value,
+        (params, size): (Value, usize),
         now: Instant,
     ) {
         let child = &mut self.children[from.0];
@@ -192,8 +203,16 @@ impl Host {
                 "{MAX_OPEN} of your requests are unanswered; wait for an answer"
             )),
             () if !served => Err("no ui".into()),
+            () if child.state == State::Starting => {
+                Err("this is too long before the manifest; send it again after it".into())
+            }
             () => request::parse(&method, &params),
         };
+        // What waits for a person is kept meanwhile.
+        let request = request.and_then(|request| match request.is_question() && size > QUESTION {
+            true => Err("a question may have 1 MiB".into()),
+            false => Ok(request),
+        });
         match request {
             Err(error) => {
                 if !child.post(&wire::response(&id, &Err(error)), now) {
