@@ -160,7 +160,7 @@ fn type_keys(pty: &mut Pty, name: &str) {
         let start = Instant::now();
         pty.send(&letter.to_string());
         pty.wait(&wanted, |screen| {
-            screen.rows().iter().any(|row| *row == wanted)
+            screen.rows().contains(&wanted)
         });
         times.push(start.elapsed());
     }

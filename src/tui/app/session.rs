@@ -221,7 +221,7 @@ impl App {
         self.transcript.push_error(&why);
         let options = &mut self.options;
         let resumed = [&mut options.resume_newest, &mut options.resume_picker];
-        if !resumed.into_iter().map(std::mem::take).any(|asked| asked) {
+        if !resumed.into_iter().any(std::mem::take) {
             return Vec::new();
         }
         if let Some(prompt) = self.held_prompt.take() {

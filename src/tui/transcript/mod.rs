@@ -64,6 +64,9 @@ struct Handed {
     rows: VecDeque<usize>,
 }
 
+/// Rows after which the rest of what has settled waits for the next frame.
+const MAX_ROWS: usize = 2000;
+
 /// Entries that may be taken back: more than a screen has rows for.
 const MAX_HANDED: usize = 1024;
 
@@ -292,10 +295,11 @@ impl Transcript {
         self.entries.is_empty()
     }
 
-    /// The rows that have settled since the last time, in order: each is handed out once.
+    /// The rows that have settled since the last time, in order: each is handed out once. Of very many
+    /// the rest waits for the next time, see [`Transcript::has_settled`].
     pub fn settled_rows(&mut self, columns: usize) -> Vec<Row> {
         let mut rows = Vec::new();
-        while self.given < self.entries.len() && self.entries[self.given].state == State::Settled {
+        while self.has_settled() && rows.len() < MAX_ROWS {
             let entry = self.spaced(self.given, View::chat(columns));
             self.handed.rows.push_back(entry.len());
             rows.extend(entry);
@@ -305,6 +309,12 @@ impl Transcript {
         self.handed.rows.drain(..excess);
         self.handed.columns = columns;
         rows
+    }
+
+    /// Whether rows wait to be handed out.
+    pub fn has_settled(&self) -> bool {
+        let next = self.entries.get(self.given);
+        next.is_some_and(|entry| entry.state == State::Settled)
     }
 
     /// Takes back what was handed out for another width, to be handed out again for this one: the
