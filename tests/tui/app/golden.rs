@@ -24,8 +24,8 @@ use Do::{See, Type};
 
 /// Waits for this before everything else.
 const READY: Do = See("test / high");
-/// The row that sums up a turn.
-const SUM: Do = See("0s (↑");
+/// The row that sums up a turn, which is over then.
+const SUM: Do = See("s (↑");
 
 /// Brings the app into a state at each size and compares. `furnish` makes the place for it.
 #[track_caller]
@@ -347,7 +347,13 @@ fn pickers() {
         "commands-filtered",
         &[],
         nothing,
-        &[READY, Type("/se"), See("settings")],
+        &[
+            READY,
+            Type("/"),
+            See("enter run"),
+            Type("se"),
+            See("settings"),
+        ],
     );
     check(
         "models",
@@ -355,8 +361,10 @@ fn pickers() {
         nothing,
         &[
             READY,
-            Type("/models"),
+            Type("/"),
             See("enter run"),
+            Type("models"),
+            See("/models"),
             Type("\r"),
             See("Models"),
         ],
@@ -367,8 +375,10 @@ fn pickers() {
         nothing,
         &[
             READY,
-            Type("/scoped-models"),
+            Type("/"),
             See("enter run"),
+            Type("scoped-models"),
+            See("/scoped-models"),
             Type("\r"),
             See("ctrl+s"),
         ],
@@ -387,7 +397,12 @@ fn pickers() {
             std::fs::write(dir.join("SKILL.md"), text).unwrap();
         }
     };
-    check("skills", &[], skills, &[READY, Type("$re"), See("release")]);
+    check(
+        "skills",
+        &[],
+        skills,
+        &[READY, Type("$"), See("Skills"), Type("re"), See("Skills 2")],
+    );
 }
 
 /// Two prompts, each with its answer.
@@ -404,15 +419,24 @@ fn sessions() {
         "tree",
         first,
         talk,
-        &with(&[Type("/tree"), See("enter run"), Type("\r"), See("Messages")]),
+        &with(&[
+            Type("/"),
+            See("enter run"),
+            Type("tree"),
+            See("/tree"),
+            Type("\r"),
+            See("Messages"),
+        ]),
     );
     check(
         "resume",
         first,
         talk,
         &with(&[
-            Type("/resume"),
+            Type("/"),
             See("enter run"),
+            Type("resume"),
+            See("/resume"),
             Type("\r"),
             See("Sessions"),
         ]),
@@ -421,13 +445,14 @@ fn sessions() {
         "usage",
         first,
         talk,
-        &with(&[Type("/usage"), See("enter run"), Type("\r"), See("Usage")]),
-    );
-    check(
-        "new",
-        first,
-        talk,
-        &with(&[Type("/new"), See("enter run"), Type("\r"), See("new")]),
+        &with(&[
+            Type("/"),
+            See("enter run"),
+            Type("usage"),
+            See("/usage"),
+            Type("\r"),
+            See("Usage"),
+        ]),
     );
 }
 
@@ -439,8 +464,10 @@ fn panels() {
         nothing,
         &[
             READY,
-            Type("/settings"),
+            Type("/"),
             See("enter run"),
+            Type("settings"),
+            See("/settings"),
             Type("\r"),
             See("Settings"),
         ],
@@ -451,8 +478,10 @@ fn panels() {
         nothing,
         &[
             READY,
-            Type("/login"),
+            Type("/"),
             See("enter run"),
+            Type("login"),
+            See("/login"),
             Type("\r"),
             See("API key"),
         ],
@@ -463,8 +492,10 @@ fn panels() {
         nothing,
         &[
             READY,
-            Type("/help"),
+            Type("/"),
             See("enter run"),
+            Type("help"),
+            See("/help"),
             Type("\r"),
             See("The guides"),
         ],
