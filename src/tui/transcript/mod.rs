@@ -231,6 +231,16 @@ impl Transcript {
         }
     }
 
+    /// Ends a summary that was asked for between turns: there is nothing to sum up.
+    pub fn end_compaction(&mut self, result: &TurnResult) {
+        self.close_all();
+        if result.aborted {
+            self.push_system(result.error.as_deref().unwrap_or("interrupted"));
+        } else if let Some(error) = &result.error {
+            self.push_error(error);
+        }
+    }
+
     /// Ends the wait for the oldest held reply: it settles as it is, or with another body.
     pub fn release_reply(&mut self, replacement: Option<(&str, Format)>) {
         let held = |entry: &Entry| match entry.state {

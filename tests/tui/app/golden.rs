@@ -454,6 +454,12 @@ fn sessions() {
             See("Usage"),
         ]),
     );
+    check(
+        "compacted",
+        first,
+        talk,
+        &with(&[Type("/compact\r"), See("nothing is old")]),
+    );
 }
 
 #[test]
