@@ -176,7 +176,10 @@ impl App {
             Ok(opened) => *opened,
             Err(error) => return self.not_opened(&error),
         };
-        self.transcript.replace(transcript);
+        match self.session.is_some() {
+            true => self.transcript.replace(transcript),
+            false => self.transcript.begin(transcript),
+        }
         self.warn(warnings);
         let mut effects = self.close(Some(reason));
         let key = self.next_session();

@@ -92,15 +92,24 @@ impl Transcript {
 
     /// Shows another session. What was not handed out yet of this one stays above it.
     pub fn replace(&mut self, other: Self) {
-        let mut entries = self.entries.split_off(self.given);
-        let follows = self.follows || self.given > 0;
+        self.entries.drain(..self.given);
+        self.follows |= self.given > 0;
+        self.given = 0;
+        self.handed = Handed::default();
+        self.begin(other);
+    }
+
+    /// Shows a session below what was said while there was none.
+    pub fn begin(&mut self, other: Self) {
+        let mut entries = std::mem::take(&mut self.entries);
         entries.extend(other.entries);
         *self = Self {
             entries,
-            follows,
+            follows: self.follows,
+            given: self.given,
+            handed: std::mem::take(&mut self.handed),
             holds_replies: self.holds_replies,
             options: self.options.clone(),
-            given: 0,
             replies: self.replies,
             held_text: std::mem::take(&mut self.held_text),
             completed: std::mem::take(&mut self.completed),
