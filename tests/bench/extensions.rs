@@ -169,7 +169,7 @@ fn round_trip(place: &Place, kinds: &[&str]) -> Vec<Duration> {
         };
         let asked = host.ask(hook, start);
         loop {
-            match host.next() {
+            match host.next_event() {
                 Some(HostEvent::Hooked(ticket, _)) if ticket == asked => break,
                 Some(_) => {}
                 None => host.wait(),

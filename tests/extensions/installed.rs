@@ -187,7 +187,9 @@ fn the_bridge_inside_a_turn() {
         "failed: the MCP server ended with status 7: last words"
     );
     assert!(results[2].starts_with("completed: slow ") && results[2] != results[0]);
-    assert_eq!(run.events("tool_output")[0]["chunk"], "1/2 é\n");
+    // Neighbours may have been joined.
+    let chunk = run.events("tool_output")[0]["chunk"].clone();
+    assert!(chunk.as_str().unwrap().starts_with("1/2 é\n"), "{chunk}");
     place.wait_deserted();
 }
 
