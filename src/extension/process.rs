@@ -1,4 +1,4 @@
-//! A running extension: the child and the three threads that talk with it.
+//! A running extension: the child, the three threads that talk with it, and one that waits for its end.
 //!
 //! The threads only move bytes. What they read goes to the loop's one channel, a batch at a time,
 //! and for each batch a thread needs a credit that the loop gives back when it is done with the
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded, select_biased};
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::wire::{self, MAX_LINE, Message};
 use super::{ExtensionId, Tap};
@@ -150,6 +150,9 @@ impl Link {
             stdin,
             outgoing: outgoing.clone(),
             rung,
+            teller: teller(None),
+        };
+        let watcher = Watcher {
             exit: started.process.exit().clone(),
             owner,
             teller: teller(None),
@@ -160,6 +163,7 @@ impl Link {
             let thread = thread::Builder::new().name(format!("e-ext{}-{name}", child.0));
             thread.spawn(body).map(drop)
         };
+        spawn("end", Box::new(move || watcher.run()))?;
         spawn("in", Box::new(move || writer.run()))?;
         spawn("out", Box::new(move || reader.read_messages(stdout)))?;
         spawn(
@@ -327,53 +331,48 @@ impl Teller {
     }
 }
 
-/// Writes what is queued, and watches for the end of the process.
+/// Writes what is queued.
 struct Writer {
     stdin: File,
     outgoing: Arc<Outgoing>,
     rung: Receiver<()>,
+    teller: Teller,
+}
+
+impl Writer {
+    fn run(mut self) {
+        loop {
+            let bell = self.rung.recv();
+            if write_all(&mut self.stdin, &self.outgoing, &self.teller).is_err() {
+                self.teller.tell(News::Deaf);
+                return;
+            }
+            if bell.is_err() {
+                // The end of its input tells an orderly program to end.
+                return;
+            }
+        }
+    }
+}
+
+/// Waits for the end of the process. A thread of its own, because the writer may be stuck in a pipe
+/// that a child of the process holds open.
+struct Watcher {
     exit: Receiver<Exit>,
     owner: Owner,
     teller: Teller,
 }
 
-impl Writer {
+impl Watcher {
     fn run(self) {
-        let Self {
-            stdin,
-            outgoing,
-            rung,
-            exit,
-            owner,
-            teller,
-        } = self;
-        let mut stdin = Some(stdin);
-        let mut rung = rung;
-        let exit = loop {
-            select_biased! {
-                recv(exit) -> exit => break exit.ok(),
-                recv(rung) -> bell => {
-                    let gone = bell.is_err();
-                    let written = stdin.as_mut().map_or(Ok(()), |stdin| write_all(stdin, &outgoing, &teller));
-                    if written.is_err() {
-                        teller.tell(News::Deaf);
-                    }
-                    if gone || written.is_err() {
-                        // The end of its input tells an orderly program to end.
-                        stdin = None;
-                        rung = crossbeam_channel::never();
-                    }
-                }
-            }
+        let Ok(exit) = self.exit.recv() else {
+            return;
         };
-        drop(stdin);
         // What left its group is found by the mark in its environment.
-        let strays = process::strays(&owner);
-        if let Some(exit) = exit {
-            teller.tell(News::Exited(exit, exit.stopped + strays));
-        }
+        let strays = process::strays(&self.owner);
+        self.teller.tell(News::Exited(exit, exit.stopped + strays));
         if strays > 0 {
-            process::end_owned(&owner, GRACE);
+            process::end_owned(&self.owner, GRACE);
         }
     }
 }

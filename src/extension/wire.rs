@@ -19,6 +19,12 @@ pub const MAX_LINE: usize = 10 << 20;
 /// Output of a call is joined up to about this many bytes.
 const JOINED: usize = 32 << 10;
 
+/// Most values of one answer or request.
+const MAX_VALUES: usize = 250_000;
+
+/// What stands in the place of more.
+const TOO_MUCH: &str = "it holds more than 250,000 values";
+
 /// What a line from an extension says.
 #[derive(Debug)]
 pub enum Message {
@@ -48,6 +54,8 @@ pub enum Message {
         method: String,
         /// With what.
         params: Value,
+        /// Bytes of that.
+        size: usize,
     },
     /// Bytes that are no text. The line is skipped.
     NotUtf8,
@@ -199,6 +207,25 @@ fn update(update: Update<'_>) -> Option<Message> {
     })
 }
 
+/// Whether a text would take many times its size as values: a list of a million empty objects does.
+/// Long texts are not meant.
+fn holds_too_much(json: &str) -> bool {
+    if json.len() < MAX_VALUES {
+        return false;
+    }
+    let (mut values, mut in_text, mut escaped) = (0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > MAX_VALUES
+}
+
 fn recognise(line: &str) -> Option<Message> {
     let head: Head<'_> = object(line)?;
     let params = head.params.map_or("null", RawValue::get);
@@ -211,11 +238,21 @@ fn recognise(line: &str) -> Option<Message> {
         Some(method) => Some(Message::Request {
             id: head.id?.to_owned(),
             method: method.to_owned(),
-            params: serde_json::from_str(params).ok()?,
+            size: params.len(),
+            params: match holds_too_much(params) {
+                false => serde_json::from_str(params).ok()?,
+                true => TOO_MUCH.into(),
+            },
         }),
         None => {
             let id = head.id?.get().parse().ok()?;
             let result = match head.error {
+                _ if head
+                    .result
+                    .is_some_and(|result| holds_too_much(result.get())) =>
+                {
+                    Err(TOO_MUCH.to_owned())
+                }
                 Some(error) => Err(error_text(error)),
                 None => Ok(head.result.map_or(Some(Value::Null), |result| {
                     serde_json::from_str(result.get()).ok()
@@ -251,7 +288,9 @@ mod tests {
                 format!("update {id} {} {chunk}", stream.name())
             }
             Message::Notify(text) => format!("notify {text}"),
-            Message::Request { id, method, params } => format!("request {id} {method} {params}"),
+            Message::Request {
+                id, method, params, ..
+            } => format!("request {id} {method} {params}"),
             Message::NotUtf8 => "not text".into(),
             Message::Noise => "noise".into(),
         }
@@ -344,6 +383,27 @@ mod tests {
         assert!(Message::Noise.join(line(1, "stdout", "a")).is_some());
         let mut long = line(1, "stdout", &"x".repeat(JOINED));
         assert!(long.join(line(1, "stdout", "y")).is_some());
+    }
+
+    #[test]
+    fn a_line_of_very_many_values_is_not_built() {
+        let many = format!("[{}1]", "{},".repeat(MAX_VALUES));
+        let line = |field: &str| format!(r#"{{"id":3,{field}:{many}}}"#);
+        let answer = parse(line(r#""result""#).as_bytes());
+        assert!(matches!(answer, Message::Response { id: 3, result: Err(why) } if why == TOO_MUCH));
+        let request = parse(line(r#""method":"ui.pane","params""#).as_bytes());
+        assert!(matches!(
+            request,
+            Message::Request {
+                params: Value::String(_),
+                ..
+            }
+        ));
+        let text = format!(r#"{{"id":3,"result":"{}"}}"#, ",[{".repeat(MAX_VALUES));
+        assert!(matches!(
+            parse(text.as_bytes()),
+            Message::Response { result: Ok(_), .. }
+        ));
     }
 
     #[test]

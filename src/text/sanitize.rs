@@ -16,12 +16,16 @@ const MAX_STRING: usize = 64 * 1024;
 const MAX_CONTROL: usize = 256;
 
 /// Removes escape sequences, control characters (except newline and tab) and invisible
-/// direction overrides; `\r\n` becomes `\n`. Linear in the length of `text`.
+/// direction overrides; `\r\n`, U+2028 and U+2029 become `\n`. Linear in the length of `text`.
 pub fn sanitize(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(is_unsafe) {
         clean.push_str(&rest[..at]);
+        if rest[at..].starts_with(['\u{2028}', '\u{2029}']) {
+            // Some terminals break the line there and some do not.
+            clean.push('\n');
+        }
         rest = skip(&rest[at..]);
     }
     clean.push_str(rest);
@@ -43,7 +47,7 @@ pub fn one_line(text: &str, max_columns: Option<usize>) -> String {
 fn is_unsafe(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
         c => c.is_control(),
     }
 }

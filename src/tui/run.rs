@@ -40,6 +40,8 @@ const LAST_FRAME: Duration = Duration::from_millis(300);
 const EDITOR_END: Duration = Duration::from_millis(300);
 /// Events that are handled before a frame.
 const DRAIN: usize = 256;
+/// How long that may take: whoever sends faster than this waits, and keys and signals do not.
+const DRAIN_TIME: Duration = Duration::from_millis(8);
 /// Results of tasks that wait.
 const TASKS: usize = 16;
 
@@ -206,8 +208,9 @@ impl Loop {
 
     /// Takes more of what is there, so that one frame shows it all.
     fn drain(&mut self) {
+        let until = Instant::now() + DRAIN_TIME;
         for _ in 0..DRAIN {
-            if self.status.is_some() {
+            if self.status.is_some() || Instant::now() >= until {
                 return;
             }
             if let Ok(event) = self.input.events().try_recv() {
@@ -517,9 +520,11 @@ impl Loop {
         bytes.extend(self.screen.paint(frame));
         bytes.append(&mut self.behind);
         self.submit(bytes);
-        self.dirty = false;
+        self.dirty = !modes.alternate && self.app.has_more_rows();
         self.urgent = false;
         self.last_frame = now;
+        let effects = self.app.after_frame();
+        self.perform(effects);
     }
 
     /// The core winds down while the terminal is given back.

@@ -5,9 +5,11 @@
 //! build: time on a shared machine is no assertion.
 
 mod extensions;
+#[allow(dead_code, reason = "the rows need a part of the kit")]
 #[path = "../support/pty.rs"]
 mod pty;
 mod rpc;
+#[allow(dead_code, reason = "the rows need a part of the kit")]
 #[path = "../support/screen.rs"]
 mod screen;
 mod server;
@@ -55,7 +57,10 @@ fn main() {
 }
 
 /// Every measurement, by the name that asks for it alone.
-const MEASURES: &[(&str, fn(&Place))] = &[
+/// A row and what measures it.
+type Measure = (&'static str, fn(&Place));
+
+const MEASURES: &[Measure] = &[
     ("version", version),
     ("turn", turn),
     ("tool", tool_round_trip),

@@ -159,9 +159,7 @@ fn type_keys(pty: &mut Pty, name: &str) {
         let wanted = format!("┃ {draft}");
         let start = Instant::now();
         pty.send(&letter.to_string());
-        pty.wait(&wanted, |screen| {
-            screen.rows().iter().any(|row| *row == wanted)
-        });
+        pty.wait(&wanted, |screen| screen.rows().contains(&wanted));
         times.push(start.elapsed());
     }
     let middle = median(&mut times);

@@ -187,9 +187,14 @@ fn the_bridge_inside_a_turn() {
         "failed: the MCP server ended with status 7: last words"
     );
     assert!(results[2].starts_with("completed: slow ") && results[2] != results[0]);
-    // Neighbours may have been joined.
-    let chunk = run.events("tool_output")[0]["chunk"].clone();
-    assert!(chunk.as_str().unwrap().starts_with("1/2 é\n"), "{chunk}");
+    // What comes at once may come as one.
+    let first = &run.events("tool_output")[0]["chunk"];
+    assert!(
+        first
+            .as_str()
+            .is_some_and(|chunk| chunk.starts_with("1/2 é\n")),
+        "{first}"
+    );
     place.wait_deserted();
 }
 

@@ -20,6 +20,12 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// this, not by how fast it writes.
 const PACE: Duration = Duration::from_millis(1);
 
+/// Longest request that is kept until the manifest is there, in bytes.
+const EARLY: usize = 256 << 10;
+
+/// Longest question, in bytes.
+const QUESTION: usize = 1 << 20;
+
 /// Longest notice of an extension, in bytes.
 const NOTICE: usize = 4096;
 
@@ -113,11 +119,12 @@ impl Host {
                 id: request,
                 method,
                 params,
+                size,
             } => match child.state {
-                State::Starting if child.early.len() < MAX_OPEN => {
+                State::Starting if child.early.len() < MAX_OPEN && size <= EARLY => {
                     child.early.push((request, method, params));
                 }
-                _ => self.on_request(id, request, method, params, now),
+                _ => self.on_request(id, request, method, (params, size), now),
             },
             Message::NotUtf8 => {
                 let text = format!(
@@ -170,7 +177,7 @@ impl Host {
                     self.notice(format!("extension {file}: {problem}"));
                 }
                 for (request, method, params) in early {
-                    self.on_request(id, request, method, params, now);
+                    self.on_request(id, request, method, (params, 0), now);
                 }
             }
             Err(problem) => self.skip(id, &problem),
@@ -182,7 +189,7 @@ impl Host {
         from: ExtensionId,
         id: Box<RawValue>,
         method: String,
-        params: Value,
+        (params, size): (Value, usize),
         now: Instant,
     ) {
         let child = &mut self.children[from.0];
@@ -196,8 +203,16 @@ impl Host {
                 "{MAX_OPEN} of your requests are unanswered; wait for an answer"
             )),
             () if !served => Err("no ui".into()),
+            () if child.state == State::Starting => {
+                Err("this is too long before the manifest; send it again after it".into())
+            }
             () => request::parse(&method, &params),
         };
+        // What waits for a person is kept meanwhile.
+        let request = request.and_then(|request| match request.is_question() && size > QUESTION {
+            true => Err("a question may have 1 MiB".into()),
+            false => Ok(request),
+        });
         match request {
             Err(error) => {
                 if !child.post(&wire::response(&id, &Err(error)), now) {

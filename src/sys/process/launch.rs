@@ -111,10 +111,10 @@ pub fn explain(program: &Path, directory: &Path, error: &io::Error) -> Error {
         }
         Ok(()) => {}
     }
-    let is_file = program.is_file();
+    let is_there = program.is_file();
     let program = program.display();
     match error.kind() {
-        io::ErrorKind::NotFound if is_file => Error::failed(format!(
+        io::ErrorKind::NotFound if is_there => Error::failed(format!(
             "the interpreter that the first line of `{program}` names was not found"
         )),
         io::ErrorKind::NotFound => Error::failed(format!("the program `{program}` was not found")),

@@ -81,7 +81,10 @@ impl App {
                     .and_then(|session| session.turn.take_if(|turn| turn.request == request));
                 if let Some(turn) = turn {
                     let elapsed = now.saturating_duration_since(turn.started);
-                    self.transcript.end_turn(&result, elapsed);
+                    match turn.summarises {
+                        true => self.transcript.end_compaction(&result),
+                        false => self.transcript.end_turn(&result, elapsed),
+                    }
                     self.queue_turn_over();
                 }
                 if let (Some(session), Some(log)) = (&mut self.session, result.log) {

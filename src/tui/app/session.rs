@@ -176,7 +176,10 @@ impl App {
             Ok(opened) => *opened,
             Err(error) => return self.not_opened(&error),
         };
-        self.transcript.replace(transcript);
+        match self.session.is_some() {
+            true => self.transcript.replace(transcript),
+            false => self.transcript.begin(transcript),
+        }
         self.warn(warnings);
         let mut effects = self.close(Some(reason));
         let key = self.next_session();
@@ -218,7 +221,7 @@ impl App {
         self.transcript.push_error(&why);
         let options = &mut self.options;
         let resumed = [&mut options.resume_newest, &mut options.resume_picker];
-        if !resumed.into_iter().map(std::mem::take).any(|asked| asked) {
+        if !resumed.into_iter().any(std::mem::take) {
             return Vec::new();
         }
         if let Some(prompt) = self.held_prompt.take() {

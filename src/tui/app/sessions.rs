@@ -253,6 +253,7 @@ impl App {
             None => {
                 let mut turn = Turn::new(request, now);
                 turn.phase = Phase::Compacting;
+                turn.summarises = true;
                 session.turn = Some(turn);
             }
         }

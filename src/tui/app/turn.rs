@@ -18,6 +18,8 @@ pub struct Turn {
     pub started: Instant,
     /// What it is doing.
     pub phase: Phase,
+    /// Whether it makes a summary between turns, and nothing else.
+    pub summarises: bool,
     /// Whether it is being stopped.
     pub stopping: bool,
 }
@@ -60,6 +62,7 @@ impl Turn {
             request,
             started: now,
             phase: Phase::Working,
+            summarises: false,
             stopping: false,
         }
     }

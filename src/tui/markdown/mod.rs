@@ -6,6 +6,7 @@
 
 mod code;
 mod link;
+mod shallow;
 mod stream;
 mod table;
 mod writer;

@@ -8,6 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Tag};
 
 use super::code::{Code, label, state_after};
 use super::link::{self, Definitions};
+use super::shallow::shallow;
 use super::writer::render;
 use crate::text::floor_char;
 use crate::tui::highlight::{self, Language, State};
@@ -203,6 +204,7 @@ struct Block {
 }
 
 fn top_blocks(text: &str, known: &mut Definitions) -> Vec<Block> {
+    let text = &*shallow(text);
     let mut blocks = Vec::new();
     let empty = Definitions::default();
     let parser = link::parser(text, &empty);

@@ -7,6 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd, TextMergeW
 
 use super::code::{self, Code, RULE};
 use super::link::{self, Definitions};
+use super::shallow::shallow;
 use super::table::Table;
 use crate::text::{sanitize, width};
 use crate::tui::highlight;
@@ -18,6 +19,7 @@ const MIN_TEXT: usize = 8;
 
 /// The rows of a text at a width of at least one column.
 pub fn render(source: &str, columns: usize, known: &Definitions) -> Vec<Row> {
+    let source = &*shallow(source);
     let mut writer = Writer {
         source,
         columns: columns.max(1),

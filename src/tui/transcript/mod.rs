@@ -64,6 +64,9 @@ struct Handed {
     rows: VecDeque<usize>,
 }
 
+/// Rows after which the rest of what has settled waits for the next frame.
+const MAX_ROWS: usize = 2000;
+
 /// Entries that may be taken back: more than a screen has rows for.
 const MAX_HANDED: usize = 1024;
 
@@ -89,15 +92,24 @@ impl Transcript {
 
     /// Shows another session. What was not handed out yet of this one stays above it.
     pub fn replace(&mut self, other: Self) {
-        let mut entries = self.entries.split_off(self.given);
-        let follows = self.follows || self.given > 0;
+        self.entries.drain(..self.given);
+        self.follows |= self.given > 0;
+        self.given = 0;
+        self.handed = Handed::default();
+        self.begin(other);
+    }
+
+    /// Shows a session below what was said while there was none.
+    pub fn begin(&mut self, other: Self) {
+        let mut entries = std::mem::take(&mut self.entries);
         entries.extend(other.entries);
         *self = Self {
             entries,
-            follows,
+            follows: self.follows,
+            given: self.given,
+            handed: std::mem::take(&mut self.handed),
             holds_replies: self.holds_replies,
             options: self.options.clone(),
-            given: 0,
             replies: self.replies,
             held_text: std::mem::take(&mut self.held_text),
             completed: std::mem::take(&mut self.completed),
@@ -219,6 +231,16 @@ impl Transcript {
         }
     }
 
+    /// Ends a summary that was asked for between turns: there is nothing to sum up.
+    pub fn end_compaction(&mut self, result: &TurnResult) {
+        self.close_all();
+        if result.aborted {
+            self.push_system(result.error.as_deref().unwrap_or("interrupted"));
+        } else if let Some(error) = &result.error {
+            self.push_error(error);
+        }
+    }
+
     /// Ends the wait for the oldest held reply: it settles as it is, or with another body.
     pub fn release_reply(&mut self, replacement: Option<(&str, Format)>) {
         let held = |entry: &Entry| match entry.state {
@@ -283,10 +305,11 @@ impl Transcript {
         self.entries.is_empty()
     }
 
-    /// The rows that have settled since the last time, in order: each is handed out once.
+    /// The rows that have settled since the last time, in order: each is handed out once. Of very many
+    /// the rest waits for the next time, see [`Transcript::has_settled`].
     pub fn settled_rows(&mut self, columns: usize) -> Vec<Row> {
         let mut rows = Vec::new();
-        while self.given < self.entries.len() && self.entries[self.given].state == State::Settled {
+        while self.has_settled() && rows.len() < MAX_ROWS {
             let entry = self.spaced(self.given, View::chat(columns));
             self.handed.rows.push_back(entry.len());
             rows.extend(entry);
@@ -296,6 +319,12 @@ impl Transcript {
         self.handed.rows.drain(..excess);
         self.handed.columns = columns;
         rows
+    }
+
+    /// Whether rows wait to be handed out.
+    pub fn has_settled(&self) -> bool {
+        let next = self.entries.get(self.given);
+        next.is_some_and(|entry| entry.state == State::Settled)
     }
 
     /// Takes back what was handed out for another width, to be handed out again for this one: the

@@ -42,9 +42,21 @@ pub(super) struct Extensions {
     calls: Calls,
     completions: Completions,
     renders: Renders,
+    /// Answers that wait until what they are about has been painted.
+    after_frame: Vec<Effect>,
 }
 
 impl App {
+    /// A frame was handed over: what waited for that is done.
+    pub fn after_frame(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.extensions.after_frame)
+    }
+
+    /// Whether rows wait for the next frame because there were too many for this one.
+    pub fn has_more_rows(&self) -> bool {
+        self.transcript.has_settled()
+    }
+
     /// An extension wants something.
     pub(super) fn asked(&mut self, asked: Asked) -> Vec<Effect> {
         let ask = asked.ask;
@@ -72,6 +84,7 @@ impl App {
 
     /// Shows something and answers that it did.
     fn show_for(&mut self, from: ExtensionId, name: &str, ask: AskId, ui: Ui) -> Vec<Effect> {
+        let joins_transcript = matches!(ui, Ui::Notify { .. } | Ui::Show(_));
         let slots = &mut self.extensions.slots;
         let mut effects = Vec::new();
         let shown = match ui {
@@ -103,8 +116,13 @@ impl App {
                 Err("a question cannot be shown".into())
             }
         };
-        let reply = Input::Reply(ask, shown.map(|()| json!({})));
-        effects.insert(0, Effect::Send(reply));
+        let reply = Effect::Send(Input::Reply(ask, shown.map(|()| json!({}))));
+        match joins_transcript {
+            // What cannot be taken back is answered when it is on the screen, so that nobody adds
+            // to it faster than it is painted.
+            true => self.extensions.after_frame.push(reply),
+            false => effects.insert(0, reply),
+        }
         effects
     }
 

@@ -1,3 +1,5 @@
+//! What extensions show and ask, as events and the effects that follow.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -1,3 +1,5 @@
+//! The pane under keys, mouse and new content, as tables.
+
 use super::*;
 use crate::extension::ui::{Body, Item, Section};
 use crate::tui::testing::{Random, check, plain, styled};
