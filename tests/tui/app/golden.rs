@@ -454,12 +454,6 @@ fn sessions() {
             See("Usage"),
         ]),
     );
-    check(
-        "compacted",
-        first,
-        talk,
-        &with(&[Type("/compact\r"), See("nothing is old")]),
-    );
 }
 
 #[test]
