@@ -521,7 +521,8 @@ impl Loop {
         bytes.append(&mut self.behind);
         self.submit(bytes);
         self.dirty = !modes.alternate && self.app.has_more_rows();
-        self.urgent = false;
+        // A long conversation is shown as fast as the terminal takes it.
+        self.urgent = self.dirty;
         self.last_frame = now;
         let effects = self.app.after_frame();
         self.perform(effects);
