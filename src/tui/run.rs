@@ -283,7 +283,9 @@ impl Loop {
     }
 
     fn on_done(&mut self, done: Done) {
+        // Somebody waits for it, as for the first session.
         self.dirty = true;
+        self.urgent = true;
         let effects = self.app.on_done(done);
         self.perform(effects);
     }

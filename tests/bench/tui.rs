@@ -179,6 +179,8 @@ fn fill(place: &Place, pty: &mut Pty, rows: usize) {
     pty.wait(&last, |screen| {
         screen.text().contains(&last) && is_ready(screen)
     });
+    // The last row is seen before all rows above it are in the scrollback.
+    pty.quiet(Duration::from_millis(500));
     place.server.reply(Reply::text("ok"));
 }
 

@@ -65,7 +65,7 @@ struct Handed {
 }
 
 /// Rows after which the rest of what has settled waits for the next frame.
-const MAX_ROWS: usize = 2000;
+const MAX_ROWS: usize = 500;
 
 /// Entries that may be taken back: more than a screen has rows for.
 const MAX_HANDED: usize = 1024;
