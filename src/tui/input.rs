@@ -12,9 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{
-    Receiver, RecvTimeoutError, Sender, TryRecvError, TrySendError, bounded, select_biased,
-};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, select_biased};
 
 use super::key::{Burst, InputEvent, Parser};
 use crate::error::{Error, Result};
@@ -40,6 +38,8 @@ pub struct Input {
     /// Requests to park; its end stops the thread. Goes before `wake`, whose end wakes it.
     control: Sender<Park>,
     wake: UnixStream,
+    /// Ends with the thread. A request that it did not take stays in its channel, unanswered.
+    ended: Receiver<()>,
 }
 
 /// While this lives, nothing is read.
@@ -63,6 +63,7 @@ impl Input {
         woken.set_nonblocking(true)?;
         let (control, requests) = bounded(1);
         let (sender, events) = bounded(QUEUE);
+        let (alive, ended) = bounded(0);
         let reader = Reader {
             terminal,
             woken,
@@ -70,6 +71,7 @@ impl Input {
             events: sender,
             parser: Parser::default(),
             burst: Burst::default(),
+            _alive: alive,
         };
         thread::Builder::new()
             .name("terminal reader".into())
@@ -78,6 +80,7 @@ impl Input {
             events,
             control,
             wake,
+            ended,
         })
     }
 
@@ -99,8 +102,12 @@ impl Input {
             Ok(()) => {
                 // When this fails the thread is awake, or gone.
                 let _ = (&self.wake).write(&[0]);
-                if answer.recv_timeout(PARK_DEADLINE) == Err(RecvTimeoutError::Timeout) {
-                    return Err(Error::failed("the terminal reader does not stop"));
+                select_biased! {
+                    recv(answer) -> _ => {}
+                    recv(self.ended) -> _ => {}
+                    default(PARK_DEADLINE) => {
+                        return Err(Error::failed("the terminal reader does not stop"));
+                    }
                 }
             }
             Err(TrySendError::Full(_)) => {
@@ -120,6 +127,7 @@ struct Reader {
     events: Sender<InputEvent>,
     parser: Parser,
     burst: Burst,
+    _alive: Sender<()>,
 }
 
 /// The owner of the thread is gone.
@@ -251,6 +259,17 @@ mod tests {
             assert!(input.events().is_empty());
             drop(parked);
             assert_eq!(next(&input), "x");
+        }
+    }
+
+    #[test]
+    fn parking_a_terminal_that_is_being_closed_waits_for_nothing() {
+        for _ in 0..300 {
+            let (input, person) = input();
+            let start = std::time::Instant::now();
+            drop(person);
+            drop(input.park().unwrap());
+            assert!(start.elapsed() < PARK_DEADLINE);
         }
     }
 
