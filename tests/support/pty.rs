@@ -124,6 +124,13 @@ impl Pty {
         while self.read_until(Instant::now() + silence) {}
     }
 
+    /// Scrollback and screen once nothing more comes: the newest rows of very many are seen before
+    /// all rows above them are there.
+    pub fn everything(&mut self) -> Vec<String> {
+        self.quiet(Duration::from_millis(100));
+        self.screen.everything()
+    }
+
     /// The terminal goes away, as when its window is closed.
     pub fn close(&mut self) {
         self.master = File::open("/dev/null").expect("the null device");

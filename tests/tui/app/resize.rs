@@ -44,7 +44,7 @@ fn fifty_sizes_while_a_reply_streams_keep_every_row_once() {
         pty.wait_for(&format!("row {}.", step * 4 + 3));
     }
     pty.wait_for("(↑100");
-    let all = pty.screen.everything();
+    let all = pty.everything();
     for line in &lines {
         let wanted = format!("  {line}");
         let count = all.iter().filter(|row| **row == wanted).count();

@@ -131,7 +131,7 @@ fn keys_are_echoed_while_a_reply_streams() {
     pty.wait_for("┃ typed");
     pty.wait_for("line 299");
     pty.wait("the end", is_idle);
-    let all = pty.screen.everything();
+    let all = pty.everything();
     for line in 0..300 {
         let wanted = format!("  line {line}");
         assert_eq!(

@@ -50,7 +50,7 @@ fn hard_text_goes_in_and_comes_back_as_it_is() {
     }
     assert_untouched(&pty);
     // Every prompt and every answer is one row of text, with a blank one between.
-    let all = pty.screen.everything();
+    let all = pty.everything();
     let prompts = all.iter().filter(|row| row.starts_with("┃ ")).count();
     assert_eq!(prompts, HARD.len(), "{all:#?}");
     assert_eq!(
@@ -69,7 +69,7 @@ fn a_word_without_an_end_is_broken_anywhere() {
     pty.wait_for("[Pasted text");
     pty.send("\r");
     pty.wait_for("(↑100");
-    let all = pty.screen.everything();
+    let all = pty.everything();
     let count: usize = all.iter().map(|row| row.matches('x').count()).sum();
     assert!(count >= 200_000, "{count}");
 }
