@@ -59,6 +59,7 @@ impl Table {
         };
         let effects = table.app.start();
         table.carry_out(effects);
+        table.app.after_frame(table.now);
         table
     }
 

@@ -65,6 +65,7 @@ impl Table {
             context_tokens: 0,
             turn: None,
             shell: None,
+            asked: None,
         });
         Self {
             app,
@@ -289,10 +290,10 @@ fn an_interactive_panel_gets_every_key_but_two() {
     ];
     let expected = names.map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(table.press(keys), expected.join(" "));
-    let pasted = show(table.app.on_paste("a\r\nB"));
+    let pasted = show(table.app.on_paste("a\r\nB", table.now));
     let expected = ["a", "enter", "shift+b"].map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(pasted, expected.join(" "));
-    assert_eq!(show(table.app.on_paste(&"x".repeat(65))), "");
+    assert_eq!(show(table.app.on_paste(&"x".repeat(65), table.now)), "");
     // Another's panel replaces it, and null closes only one's own.
     let replaced = table.ask(OTHER, "ui.panel", json!({"title": "O", "lines": []}));
     assert_eq!(replaced, "={} 0:ui.panel_closed{}");
