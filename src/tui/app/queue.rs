@@ -342,3 +342,174 @@ impl Queue {
         self.messages.get_mut(self.review?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::app;
+    use super::*;
+    use crate::agent::{Answer, Output, SessionKey, TurnEvent, TurnResult};
+    use crate::extension::Registry;
+    use crate::tui::key::{InputEvent, Parser};
+
+    /// An app with a session, and what it has told the core.
+    struct Table {
+        app: App,
+        now: Instant,
+        told: Vec<(RequestId, String)>,
+    }
+
+    impl Table {
+        fn new() -> Self {
+            Self {
+                app: app(Registry::default()),
+                now: Instant::now(),
+                told: Vec::new(),
+            }
+        }
+
+        fn note(&mut self, effects: Vec<Effect>) {
+            for effect in effects {
+                let Effect::Send(input) = effect else {
+                    continue;
+                };
+                self.told.extend(match input {
+                    Input::Prompt {
+                        request, prompt, ..
+                    } => Some((request, format!("prompt {}", prompt.text))),
+                    Input::Steer { request, text, .. } => Some((request, format!("steer {text}"))),
+                    Input::Shell {
+                        request, command, ..
+                    } => Some((request, format!("shell {command}"))),
+                    Input::Compact { request, .. } => Some((request, "compact".into())),
+                    Input::Interrupt { request, .. } => Some((request, "stop".into())),
+                    _ => None,
+                });
+            }
+        }
+
+        /// Keys; what the core is told because of them.
+        fn press(&mut self, keys: &str) -> String {
+            let mut parser = Parser::default();
+            let mut events = parser.feed(keys.as_bytes());
+            events.extend(parser.flush());
+            let before = self.told.len();
+            for event in events {
+                if let InputEvent::Key(press) = event {
+                    let effects = self.app.on_key(press, self.now);
+                    self.note(effects);
+                }
+            }
+            self.told_since(before)
+        }
+
+        fn told_since(&self, before: usize) -> String {
+            let told: Vec<&str> = self.told[before..].iter().map(|one| &*one.1).collect();
+            told.join(", ")
+        }
+
+        fn last(&self) -> RequestId {
+            self.told.last().unwrap().0
+        }
+
+        fn event(&mut self, request: RequestId, event: TurnEvent) {
+            let output = Output::Event {
+                session: SessionKey(1),
+                request: Some(request),
+                event,
+            };
+            let effects = self.app.on_outputs(vec![output], self.now);
+            self.note(effects);
+        }
+
+        fn answer(&mut self, request: RequestId, answer: Answer) -> String {
+            let before = self.told.len();
+            let output = Output::Answer { request, answer };
+            let effects = self.app.on_outputs(vec![output], self.now);
+            self.note(effects);
+            self.told_since(before)
+        }
+
+        fn over(&mut self, request: RequestId) -> String {
+            self.answer(request, Answer::Turn(Box::new(TurnResult::default())))
+        }
+
+        fn draft(&self) -> String {
+            self.app.composer.draft().buffer.expand()
+        }
+    }
+
+    #[test]
+    fn what_is_said_to_a_summary_waits_for_its_end() {
+        let mut table = Table::new();
+        assert_eq!(table.press("/compact\r"), "compact");
+        let asked = table.last();
+        assert_eq!(table.press("one\r"), "");
+        table.event(asked, TurnEvent::Compacting);
+        assert_eq!(table.press("two\r"), "");
+        assert_eq!(table.over(asked), "prompt one");
+        let prompt = table.last();
+        table.event(prompt, TurnEvent::TurnStart);
+        assert_eq!(table.press("three\r"), "steer three");
+        assert_eq!(table.over(prompt), "prompt two");
+        let prompt = table.last();
+        table.event(prompt, TurnEvent::TurnStart);
+        table.over(prompt);
+        // One that the core makes by itself.
+        table.event(RequestId::NOBODY, TurnEvent::Compacting);
+        assert_eq!(table.press("four\r"), "");
+        assert_eq!(table.over(RequestId::NOBODY), "prompt four");
+    }
+
+    #[test]
+    fn a_line_that_came_too_early_has_its_turn_later() {
+        for (line, expected) in [("hi\r", "prompt hi"), ("!ls\r", "shell ls")] {
+            let mut table = Table::new();
+            assert_eq!(table.press(line), expected);
+            let asked = table.last();
+            table.event(RequestId::NOBODY, TurnEvent::Compacting);
+            assert_eq!(table.answer(asked, Answer::Refused("busy".into())), "");
+            assert_eq!(table.press("next\r"), "");
+            assert_eq!(table.over(RequestId::NOBODY), expected);
+            // What runs is not known here.
+            let mut table = Table::new();
+            table.press(line);
+            let asked = table.last();
+            table.answer(asked, Answer::Refused("busy".into()));
+            assert_eq!(table.draft(), line.trim_end());
+        }
+    }
+
+    #[test]
+    fn messages_that_an_interrupt_discards_are_drafts_again() {
+        for (key, draft) in [("\x1b", "two\nthree\n!ls\nmore"), ("\x03", "")] {
+            let mut table = Table::new();
+            table.press("one\r");
+            let turn = table.last();
+            table.event(turn, TurnEvent::TurnStart);
+            assert_eq!(
+                table.press("two\rthree\r!ls\rmore"),
+                "steer two, steer three"
+            );
+            assert_eq!(table.press(key), "stop");
+            let discarded = ["two", "three"].map(String::from).to_vec();
+            table.event(turn, TurnEvent::Discarded(discarded));
+            table.over(turn);
+            assert_eq!(table.draft(), draft, "{key:?}");
+            assert_eq!(table.app.queue.band().waiting, 0);
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_waits_stays_a_prompt() {
+        let mut table = Table::new();
+        table.press("!sleep 9\r");
+        let shell = table.last();
+        let effects = table.app.submit_prompt("!rm x".into(), table.now);
+        table.note(effects);
+        let result = crate::chat::ToolResult::failed("stopped");
+        assert_eq!(
+            table.answer(shell, Answer::Shell(Box::new(result))),
+            "prompt !rm x"
+        );
+    }
+}
