@@ -54,5 +54,6 @@ pub fn run(
     let env = process.env.clone();
     let app = App::new(Arc::new(process), cwd, options, relaunch);
     let screen = Screen::new(terminal.size(), app.palette(), terminal::reflows(&env));
-    Ok(Loop::start(app, screen, terminal, extensions, recorder)?.run())
+    let settling = terminal::settling(&env);
+    Ok(Loop::start(app, screen, terminal, settling, extensions, recorder)?.run())
 }

@@ -287,6 +287,17 @@ pub fn reflows(env: &Env) -> bool {
     env.get("XTERM_VERSION").is_none() && !is_plain
 }
 
+/// How long the size has to stay before rows of the main screen are placed anew. A terminal that wraps
+/// rows again moves them with each size, so that a frame for another size is written over them. tmux
+/// uses a size at once, but tells programs about it up to 250 ms later.
+pub fn settling(env: &Env) -> Duration {
+    match (reflows(env), env.get("TMUX").is_some()) {
+        (false, _) => Duration::ZERO,
+        (true, false) => Duration::from_millis(50),
+        (true, true) => Duration::from_millis(300),
+    }
+}
+
 /// Leaves what is on and not wanted, in reverse, then enters what is wanted and not on.
 fn between(from: Option<Modes>, to: Modes) -> String {
     let is_wanted = |mode: &&Mode| mode.is_on(Some(to));

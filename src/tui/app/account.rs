@@ -65,6 +65,7 @@ impl App {
     /// Looks up who one can sign in to.
     pub(super) fn login(&mut self, why: Why) -> Vec<Effect> {
         let process = self.process.clone();
+        let is_asked = !matches!(why, Why::Start(_));
         let work = move || {
             let catalog = Catalog::load(process.home.dir(), &process.env);
             let is_ready = catalog
@@ -85,7 +86,10 @@ impl App {
             });
             Done::Providers(why, providers.collect())
         };
-        vec![Effect::Task(Task::new(work))]
+        match is_asked {
+            true => self.look_up(work),
+            false => vec![Effect::Task(Task::new(work))],
+        }
     }
 
     /// It is known who.

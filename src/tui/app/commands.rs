@@ -8,6 +8,7 @@ use crate::tui::keymap::Command;
 
 use super::account::Why;
 use super::models::Wanted;
+use super::sessions::Awaited;
 
 /// A slash command.
 pub struct SlashCommand {
@@ -240,6 +241,10 @@ impl App {
             self.surface = None;
         }
         self.lists.dismissed = false;
+        self.look_ups += 1;
+        self.cycling = None;
+        self.awaited
+            .retain(|_, awaited| !matches!(awaited, Awaited::Tree));
         let mut effects = self.close_extension_surfaces();
         effects.extend(self.picker_closed());
         effects

@@ -71,6 +71,8 @@ pub enum Done {
     Clip(u64, std::result::Result<Clip, String>),
     /// The image that a prompt begins with, if it does.
     Looked(u64, Vec<Image>),
+    /// What a command looked up, to be opened unless that look-up is given up by now.
+    Found(u64, Box<Done>),
     /// A task came to nothing, for this reason.
     Lost(String),
     /// Something to tell, and nothing else.

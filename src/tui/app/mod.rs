@@ -125,6 +125,8 @@ pub struct App {
     /// When the person last wrote something.
     typed_at: Option<Instant>,
     deaf: deaf::Deaf,
+    /// How often everything that opens was closed.
+    look_ups: u64,
     extensions: extensions::Extensions,
     /// Where accepted prompts are kept.
     history: History,
@@ -180,6 +182,7 @@ impl App {
             armed_until: None,
             typed_at: None,
             deaf: deaf::Deaf::No,
+            look_ups: 0,
             extensions: extensions::Extensions::default(),
             history,
             background: None,
@@ -228,6 +231,10 @@ impl App {
                 self.transcript.push_notice(&why);
                 Vec::new()
             }
+            Done::Found(number, done) => match number == self.look_ups {
+                true => self.on_done(*done),
+                false => Vec::new(),
+            },
             Done::Lost(why) => self.task_lost(&why),
             Done::Listed(listed) => self.listed(listed),
             Done::Read(request, text) => self.read(request, text, Instant::now()),
@@ -247,6 +254,13 @@ impl App {
             }
             Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
+    }
+
+    /// Looks up what is to be opened. Who closes everything meanwhile does not want it any more.
+    fn look_up(&self, work: impl FnOnce() -> Done + Send + 'static) -> Vec<Effect> {
+        let number = self.look_ups;
+        let work = move || Done::Found(number, Box::new(work()));
+        vec![Effect::Task(Task::new(work))]
     }
 
     /// Which task came to nothing is not known, so nothing waits for one any longer.

@@ -46,7 +46,7 @@ impl App {
                 catalog.usable().map(|model| listing(model)).collect(),
             )
         };
-        vec![Effect::Task(Task::new(work))]
+        self.look_up(work)
     }
 
     /// The list is there.

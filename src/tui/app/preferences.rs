@@ -70,11 +70,10 @@ impl App {
     /// Looks up what there is to choose from.
     pub(super) fn list_settings(&mut self) -> Vec<Effect> {
         let home = self.process.home.dir().map(Path::to_path_buf);
-        let work = move || {
+        self.look_up(move || {
             let dir = home.map(|home| home.join("themes"));
             Done::Themes(dir.map(|dir| themes(&dir)).unwrap_or_default())
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// Opens the panel.

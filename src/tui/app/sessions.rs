@@ -81,8 +81,7 @@ impl App {
             return Vec::new();
         }
         let home = self.process.home.clone();
-        let work = move || Done::Sessions(session::list(&home, None));
-        vec![Effect::Task(Task::new(work))]
+        self.look_up(move || Done::Sessions(session::list(&home, None)))
     }
 
     /// The sessions are known: one is chosen.

@@ -360,6 +360,29 @@ fn lines_wait_for_the_session() {
 }
 
 #[test]
+fn what_is_looked_up_does_not_open_after_all_was_closed() {
+    let mut table = Table::ready(&[]);
+    for command in [
+        "models",
+        "scoped-models",
+        "settings",
+        "trust",
+        "login",
+        "resume",
+    ] {
+        let typed = format!("/{command}");
+        table.app.composer.set_text(&typed);
+        let effects = table.app.submit(table.now);
+        table.app.armed_until = None;
+        table.app.interrupt_all(table.now);
+        table.carry_out(effects);
+        assert!(table.app.surface.is_none(), "{command}");
+    }
+    assert_eq!(table.press("x"), "");
+    assert_eq!(table.draft(), "x");
+}
+
+#[test]
 fn settings_change_at_once() {
     let theme = (
         "home/themes/red.json",

@@ -56,11 +56,10 @@ impl App {
             );
             return Vec::new();
         };
-        let work = move || {
+        self.look_up(move || {
             let prompts = session::prompts(&log, head.as_deref());
             Done::Tree(log, prompts)
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// The messages are known: one is chosen.

@@ -20,11 +20,10 @@ impl App {
     pub(super) fn ask_trust(&mut self) -> Vec<Effect> {
         let (home, process) = (self.process.home.clone(), self.process.trusted.clone());
         let cwd = self.cwd.clone();
-        let work = move || {
+        self.look_up(move || {
             let (trust, _) = Trust::load(&home, process);
             Done::Trusted(trust.decision(&cwd))
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// What is recorded is known.
