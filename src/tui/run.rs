@@ -223,6 +223,9 @@ impl Loop {
             }
             if let Ok(event) = self.input.events().try_recv() {
                 self.on_input(event);
+            } else if self.urgent {
+                // Who pressed a key waits for its frame, and not for what else there is.
+                return;
             } else if let Ok(outputs) = self.core.output.try_recv() {
                 self.on_outputs(outputs);
             } else {
@@ -363,6 +366,7 @@ impl Loop {
                 }
                 Effect::Task(task) => self.start_task(task),
                 Effect::Write(bytes) => self.behind.extend(bytes),
+                Effect::Paint => self.urgent = true,
                 Effect::Redraw => self.screen.forget(),
                 Effect::Palette(palette) => self.screen.set_palette(palette),
                 Effect::Edit(text) => self.edit(&text),

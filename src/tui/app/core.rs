@@ -141,7 +141,12 @@ impl App {
                 }
                 verdict => self.input_hooked(request, verdict, now),
             },
-            Answer::Called(result) => self.called(request, result, now),
+            Answer::Called(result) => {
+                let mut effects = self.called(request, result, now);
+                // Somebody ran a command, or has typed a part of one.
+                effects.push(Effect::Paint);
+                effects
+            }
             Answer::Done => {
                 self.queue_done(request);
                 self.awaited(request, Answer::Done, now)

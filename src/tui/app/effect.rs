@@ -32,6 +32,8 @@ pub enum Effect {
     Task(Task),
     /// Write these bytes to the terminal, behind the next frame.
     Write(Vec<u8>),
+    /// Paint the next frame at once: a person waits for it.
+    Paint,
     /// Paint everything anew.
     Redraw,
     /// Use these colours.

@@ -84,7 +84,7 @@ impl App {
     pub fn on_mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
         if self.reader.is_none() {
             if let Some(effects) = self.pane_mouse(mouse) {
-                return effects;
+                return self.extensions.awaits(effects);
             }
         }
         let lines = self.settings.scroll_lines as isize;

@@ -33,6 +33,10 @@ use crate::extension::{AskId, Asked, ExtensionId};
 use crate::tui::key::KeyPress;
 use crate::tui::style::Row;
 
+/// Requests of an extension that are painted at once after it was told about a key: it may show
+/// several things for one.
+const PROMPT: usize = 4;
+
 /// Everything that is there because an extension wants it.
 #[derive(Debug, Default)]
 pub(super) struct Extensions {
@@ -45,6 +49,30 @@ pub(super) struct Extensions {
     renders: Renders,
     /// Answers that wait until what they are about has been painted.
     after_frame: Vec<Effect>,
+    /// Who was told what the person just did, and how many of its requests are painted at once.
+    prompt: Option<(ExtensionId, usize)>,
+}
+
+impl Extensions {
+    /// Takes note of whom a person waits for, if these effects tell somebody.
+    pub(super) fn awaits(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        for effect in &effects {
+            if let Effect::Send(Input::Notify(to, ..)) = effect {
+                self.prompt = Some((*to, PROMPT));
+            }
+        }
+        effects
+    }
+
+    /// Whether a person waits for what this extension wants now.
+    fn paints_at_once(&mut self, from: ExtensionId) -> bool {
+        let Some((_, left)) = self.prompt.as_mut().filter(|(to, _)| *to == from) else {
+            return false;
+        };
+        *left -= 1;
+        self.prompt.take_if(|(_, left)| *left == 0);
+        true
+    }
 }
 
 impl App {
@@ -127,6 +155,11 @@ impl App {
             true => self.extensions.after_frame.push(reply),
             false => effects.insert(0, reply),
         }
+        effects.extend(
+            self.extensions
+                .paints_at_once(from)
+                .then_some(Effect::Paint),
+        );
         effects
     }
 
@@ -201,6 +234,11 @@ impl App {
 
     /// A key for what an extension shows, in the order of who gets it first.
     pub(super) fn extension_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+        let effects = self.surface_of_extension_key(press, now)?;
+        Some(self.extensions.awaits(effects))
+    }
+
+    fn surface_of_extension_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
         if self.pane_is_open() && press.chord().as_ref() == Some(&self.layout.focus) {
             return Some(self.switch_focus());
         }

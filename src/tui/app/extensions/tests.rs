@@ -21,6 +21,8 @@ struct Table {
     app: App,
     now: Instant,
     asks: u64,
+    /// Whether the last request is painted at once.
+    is_prompt: bool,
 }
 
 impl Table {
@@ -41,6 +43,7 @@ impl Table {
             app,
             now: Instant::now(),
             asks: 0,
+            is_prompt: false,
         }
     }
 
@@ -56,6 +59,7 @@ impl Table {
             params,
         };
         let effects = self.app.asked(asked);
+        self.is_prompt = effects.iter().any(|effect| matches!(effect, Effect::Paint));
         self.app.before_frame(self.now);
         show(effects)
     }
@@ -119,7 +123,9 @@ impl Table {
 
 /// What goes to the core, in short: `ask=result`, `method{params}`.
 fn show(effects: Vec<Effect>) -> String {
-    let shown = effects.into_iter().map(|effect| match effect {
+    let effects = effects.into_iter();
+    let shown = effects.filter(|effect| !matches!(effect, Effect::Paint));
+    let shown = shown.map(|effect| match effect {
         Effect::Send(Input::Reply(_, Ok(result))) => format!("={result}"),
         Effect::Send(Input::Reply(_, Err(why))) => format!("!{why}"),
         Effect::Send(Input::Notify(to, method, params)) => format!("{}:{method}{params}", to.0),
@@ -273,6 +279,28 @@ fn an_interactive_panel_gets_every_key_but_two() {
     assert_eq!(table.press("hi"), "");
     assert_eq!(table.draft(), "hi");
     assert_eq!(table.press("\x03"), "1:ui.panel_closed{}");
+}
+
+#[test]
+fn what_answers_a_key_is_painted_at_once() {
+    let mut table = Table::new();
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    let prompt = |table: &mut Table, from, count: usize| {
+        let mut asked = || {
+            table.ask(from, "ui.panel", panel.clone());
+            table.is_prompt
+        };
+        (0..count).filter(|_| asked()).count()
+    };
+    // Nobody waits for the first one, nor for what moves by itself.
+    assert_eq!(prompt(&mut table, ME, 9), 0);
+    table.press("a");
+    assert_eq!(prompt(&mut table, ME, 9), super::PROMPT);
+    table.press("a");
+    assert_eq!(prompt(&mut table, OTHER, 9), 0);
+    table.press("\x1b");
+    table.press("/plain\r");
+    assert_eq!(prompt(&mut table, ME, 9), super::PROMPT);
 }
 
 #[test]
