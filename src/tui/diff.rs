@@ -241,10 +241,7 @@ fn file_name(name: &str, side: &str) -> String {
 }
 
 fn draw(line: &Line) -> Rich {
-    let context = Style {
-        dim: true,
-        ..Style::colored(Token::ToolDiffContext)
-    };
+    let context = Style::dimmed(Token::ToolDiffContext);
     match line {
         Line::Plain(text) => Rich::of(&expand_tabs(text), Style::default()),
         Line::Gap => Rich::of("      ⋯", context),

@@ -5,18 +5,18 @@
 
 mod app;
 mod clipboard;
-pub mod composer;
-pub mod diff;
+mod composer;
+mod diff;
 mod editor;
-pub mod figures;
+mod figures;
 pub mod frame;
-pub mod highlight;
-pub mod input;
-pub mod key;
-pub mod keymap;
-pub mod markdown;
+mod highlight;
+mod input;
+mod key;
+mod keymap;
+mod markdown;
 mod record;
-pub mod rich;
+mod rich;
 mod run;
 pub mod style;
 pub mod terminal;
@@ -24,7 +24,7 @@ pub mod terminal;
 mod testing;
 pub mod theme;
 pub mod transcript;
-pub mod view;
+mod view;
 
 use std::path::PathBuf;
 use std::sync::Arc;

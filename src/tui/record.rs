@@ -55,7 +55,7 @@ impl Recorder {
             InputEvent::Key(press) => self.line("key", json!(press.name())),
             InputEvent::Paste(text) => self.line("paste", json!(text)),
             InputEvent::Mouse(mouse) => self.line("mouse", json!(format!("{mouse:?}"))),
-            InputEvent::Reply(_) | InputEvent::Focus(_) | InputEvent::Closed => {}
+            InputEvent::Reply(_) | InputEvent::Closed => {}
         }
     }
 

@@ -261,7 +261,6 @@ impl Loop {
             InputEvent::Paste(text) => self.app.on_paste(&text, now),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
             InputEvent::Reply(reply) => return self.on_reply(reply),
-            InputEvent::Focus(_) => return,
             InputEvent::Closed => {
                 self.status = Some(Signal::Hangup.status());
                 return;
@@ -289,7 +288,6 @@ impl Loop {
                     self.dirty = true;
                 }
             }
-            Reply::Keyboard(_) | Reply::Attributes => {}
         }
     }
 

@@ -24,9 +24,6 @@ use crate::text::one_line;
 pub const ASK_CURSOR: &[u8] = b"\x1b[6n";
 /// Asks for the background colour (OSC 11).
 pub const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
-/// Asks which keyboard protocol flags are on.
-pub const ASK_KEYBOARD: &[u8] = b"\x1b[?u";
-
 /// How long modes may take to be written before e goes on without them. A terminal that takes
 /// nothing for so long is stuck.
 const MODES: Duration = Duration::from_millis(500);

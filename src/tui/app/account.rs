@@ -113,8 +113,7 @@ impl App {
                     |one: &&Provider| one.id == wanted || one.label.to_lowercase() == wanted;
                 let Some(id) = providers.iter().find(is_it).map(|one| one.id.clone()) else {
                     let says = format!("there is no provider `{name}` to sign in to - see /login");
-                    self.transcript.push_notice(&says);
-                    return Vec::new();
+                    return self.tell(&says);
                 };
                 Login::new(providers, Some(&id))
             }

@@ -44,8 +44,11 @@ impl App {
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
             Some(Command::Suspend) => vec![Effect::Suspend],
-            Some(other) => self.on_command(other, now),
-            None => self.composer_key(press, now),
+            Some(Command::NextModel) => self.cycle_model(1),
+            Some(Command::PreviousModel) => self.cycle_model(-1),
+            Some(Command::NextEffort) => self.next_effort(),
+            // Taken care of above.
+            Some(Command::Interrupt) | None => self.composer_key(press, now),
         }
     }
 

@@ -227,10 +227,7 @@ impl App {
                 self.composer.set_text(&text);
                 Vec::new()
             }
-            Done::Edited(Err(why)) | Done::Notice(why) => {
-                self.transcript.push_notice(&why);
-                Vec::new()
-            }
+            Done::Edited(Err(why)) | Done::Notice(why) => self.tell(&why),
             Done::Found(number, done) => match number == self.look_ups {
                 true => self.on_done(*done),
                 false => Vec::new(),
@@ -254,6 +251,12 @@ impl App {
             }
             Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
+    }
+
+    /// Says something in the transcript, and wants nothing else.
+    fn tell(&mut self, text: &str) -> Vec<Effect> {
+        self.transcript.push_notice(text);
+        Vec::new()
     }
 
     /// Looks up what is to be opened. Who closes everything meanwhile does not want it any more.

@@ -125,9 +125,7 @@ impl App {
             .as_ref()
             .and_then(|session| session.log.as_ref());
         if current == Some(&listed.path) {
-            self.transcript
-                .push_notice("that is the session that is open");
-            return Vec::new();
+            return self.tell("that is the session that is open");
         }
         if self.session.is_some() && !self.is_between_turns() {
             return Vec::new();

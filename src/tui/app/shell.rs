@@ -18,9 +18,7 @@ impl App {
     /// A command for the shell. While something runs it waits.
     pub(super) fn shell(&mut self, command: &str) -> Vec<Effect> {
         if command.is_empty() {
-            self.transcript
-                .push_notice("put a command behind the `!`, as in `!git status`");
-            return Vec::new();
+            return self.tell("put a command behind the `!`, as in `!git status`");
         }
         let line = Line {
             text: format!("!{command}"),

@@ -79,14 +79,11 @@ impl App {
             return effects;
         }
         if self.session.is_none() && !self.is_opening && !is_own_command(&text) {
-            self.transcript.push_notice(
-                "there is no session: sign in with /login, or choose a model with /models",
-            );
-            return Vec::new();
+            return self
+                .tell("there is no session: sign in with /login, or choose a model with /models");
         }
         if self.turn().is_some_and(Turn::hears) && !self.composer.draft().images.is_empty() {
-            self.transcript.push_notice(NO_IMAGES);
-            return Vec::new();
+            return self.tell(NO_IMAGES);
         }
         self.scroll.follow();
         let draft = self.composer.take();
@@ -368,8 +365,7 @@ impl App {
             return effects;
         }
         let says = format!("there is no command /{name} - see /help");
-        self.transcript.push_notice(&says);
-        Vec::new()
+        self.tell(&says)
     }
 
     /// Says something to the model: a new turn, or a message into the running one.

@@ -51,10 +51,8 @@ impl App {
         head: Option<String>,
     ) -> Vec<Effect> {
         let Some(log) = log else {
-            self.transcript.push_notice(
-                "there is nothing to go back to: this session has no message in a file",
-            );
-            return Vec::new();
+            return self
+                .tell("there is nothing to go back to: this session has no message in a file");
         };
         self.look_up(move || {
             let prompts = session::prompts(&log, head.as_deref());

@@ -21,7 +21,6 @@ use crate::config::layout::fill;
 use crate::error::{Error, Result};
 pub use buffer::{Buffer, Mark, Way};
 use history::History;
-pub use view::View;
 
 /// Largest draft, in bytes, with all that its markers stand for.
 pub const MAX_DRAFT: usize = 16 << 20;
@@ -204,11 +203,6 @@ impl Composer {
             false => buffer.replace(0..0, &format!("{text}\n")),
         }
         buffer.go(buffer.text().len(), false);
-    }
-
-    /// Removes all images; returns how many there were.
-    pub fn drop_images(&mut self) -> usize {
-        std::mem::take(&mut self.draft.images).len()
     }
 
     /// Puts `text` in the place of a range of the draft's text, and the caret behind it.

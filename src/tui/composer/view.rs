@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::Composer;
 use super::buffer::{Buffer, Mark};
 use super::layout::{columns_of, first_grapheme};
-use crate::tui::style::{Row, Style, Token};
+use crate::tui::style::{Row, Style, Token, dim};
 
 /// Columns of the rail and of the caret behind a full row.
 const MARGIN: usize = 3;
@@ -122,13 +122,6 @@ fn mark_style(buffer: &Buffer, at: usize) -> Style {
         None => Style::default(),
         Some((_, Mark::Paste { .. })) => dim(),
         Some((_, Mark::Pane { .. })) => Style::colored(Token::AttachmentText),
-    }
-}
-
-fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
     }
 }
 

@@ -25,8 +25,6 @@ pub enum InputEvent {
     Mouse(Mouse),
     /// An answer to a query. It may come late, or without a question.
     Reply(Reply),
-    /// The terminal's window got (`true`) or lost the focus.
-    Focus(bool),
     /// The terminal is gone; nothing follows.
     Closed,
 }
@@ -189,9 +187,4 @@ pub enum Reply {
     },
     /// The background colour (OSC 11): red, green, blue.
     Background([u8; 3]),
-    /// The terminal knows the keyboard protocol, and these flags are on (`CSI ? u`).
-    Keyboard(u32),
-    /// The primary attributes (DA1). Terminals answer this in order, so an answer to an earlier
-    /// query that is not here by now will not come.
-    Attributes,
 }

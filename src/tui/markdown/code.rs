@@ -75,13 +75,7 @@ fn rule(label: &str, columns: usize) -> Row {
     }
     let used = crate::text::width(&text);
     text.extend(std::iter::repeat_n('─', columns.saturating_sub(used)));
-    Row::of(
-        text,
-        Style {
-            dim: true,
-            ..Style::colored(Token::MdCodeBlockBorder)
-        },
-    )
+    Row::of(text, Style::dimmed(Token::MdCodeBlockBorder))
 }
 
 fn line_rows(

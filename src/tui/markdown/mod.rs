@@ -11,7 +11,6 @@ mod stream;
 mod table;
 mod writer;
 
-pub use code::Code;
 pub use link::Definitions;
 pub use stream::{Chunk, Streamed};
 pub use writer::render;

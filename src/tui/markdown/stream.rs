@@ -60,11 +60,6 @@ impl Streamed {
         self.line_ended |= text.contains('\n');
     }
 
-    /// Whether nothing is left in the tail.
-    pub fn is_empty(&self) -> bool {
-        self.rest.trim().is_empty() && self.fence.is_none()
-    }
-
     /// The link definitions so far.
     pub fn known(&self) -> &Definitions {
         &self.known

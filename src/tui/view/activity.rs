@@ -1,7 +1,7 @@
 //! The activity row: what the turn is doing.
 
 use crate::text::clip_chars;
-use crate::tui::style::{Row, Style, Token};
+use crate::tui::style::{Row, Style, Token, dim};
 
 /// Characters of a retry's reason.
 const REASON: usize = 48;
@@ -67,13 +67,6 @@ pub fn rows(activity: &Activity<'_>, late: bool, columns: usize) -> Vec<Row> {
         rich.push(" · the terminal is slow", Style::colored(Token::Warning));
     }
     vec![Row::default(), rich.clip(columns)]
-}
-
-fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
-    }
 }
 
 #[cfg(test)]

@@ -173,13 +173,6 @@ impl Login {
         None
     }
 
-    /// Tells what the wait is for: an address to open, a code to type there.
-    pub fn tell(&mut self, text: &str) {
-        if let Step::Waiting { text: shown, .. } = &mut self.step {
-            *shown = sanitize(text);
-        }
-    }
-
     /// Ends the wait.
     pub fn finish(&mut self, ok: bool, text: &str) {
         if matches!(self.step, Step::Waiting { .. }) {
@@ -346,8 +339,7 @@ mod tests {
         login.step(1);
         login.enter();
         assert_eq!(login.enter(), Some(Request::Account("one".to_owned())));
-        login.tell("open https://x.y");
-        assert_eq!(body(&login), ["open https://x.y"]);
+        assert_eq!(body(&login), ["starting …"]);
         assert_eq!(login.backspace(), None);
         login.finish(false, "late");
         assert_eq!(body(&login).len(), 2);
