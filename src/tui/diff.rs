@@ -20,7 +20,6 @@ const MAX_RUN: usize = 100;
 #[derive(Clone, Debug)]
 pub struct Diff(Vec<Line>);
 
-/// One line of a diff.
 #[derive(Clone, Debug)]
 enum Line {
     /// `sign`, the line's number, its text.

@@ -18,7 +18,6 @@ use crate::error::{Error, Result, io_text};
 use crate::sys::Env;
 use crate::text::json::to_line;
 
-/// The file.
 #[derive(Debug)]
 pub(super) struct Recorder {
     file: File,
@@ -59,7 +58,6 @@ impl Recorder {
         }
     }
 
-    /// What goes to the terminal.
     pub fn output(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.line("out", json!(String::from_utf8_lossy(bytes)));

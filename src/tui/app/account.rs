@@ -52,7 +52,6 @@ impl std::fmt::Debug for Pasted {
     }
 }
 
-/// What became of a key.
 #[derive(Debug)]
 pub struct SignedIn {
     /// The file holds it, or why it does not.

@@ -11,13 +11,10 @@ use super::sessions::Awaited;
 
 /// A slash command.
 pub struct SlashCommand {
-    /// The word.
     pub name: &'static str,
-    /// Other words for it.
     pub aliases: &'static [&'static str],
     /// What may follow it.
     pub arguments: &'static str,
-    /// Its line in the picker.
     pub help: &'static str,
     /// Where it stands there.
     pub group: &'static str,

@@ -9,7 +9,6 @@ use crate::tui::key::{Key, KeyPress};
 use crate::tui::keymap::{Command, command};
 
 impl App {
-    /// A key was pressed.
     pub fn on_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
         let command = command(&press);
         if command == Some(Command::Interrupt) {
@@ -82,7 +81,6 @@ impl App {
         self.composer.is_secret() || is_key
     }
 
-    /// Text was pasted.
     pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
         if self.reader.is_some() {
             return Vec::new();

@@ -12,7 +12,6 @@ use crate::tui::terminal::Modes;
 use crate::tui::theme::{Background, Depth, Palette, Theme};
 
 impl App {
-    /// The colours in force.
     pub fn palette(&self) -> Palette {
         Palette::new(self.theme().0, Depth::detect(&self.process.env))
     }

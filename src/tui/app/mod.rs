@@ -80,7 +80,6 @@ pub struct TuiOptions {
     pub resume_picker: bool,
 }
 
-/// The app.
 #[derive(Debug)]
 pub struct App {
     process: Arc<Process>,
@@ -212,7 +211,6 @@ impl App {
         [self.armed_until, turn].into_iter().flatten().min()
     }
 
-    /// Time has passed.
     pub fn on_time(&mut self, now: Instant) {
         self.armed_until = self.armed_until.filter(|until| now < *until);
     }
@@ -292,7 +290,6 @@ impl App {
         places(&self.process.home, workspace)
     }
 
-    /// The running turn.
     fn turn(&self) -> Option<&Turn> {
         self.session.as_ref()?.turn.as_ref()
     }

@@ -47,7 +47,6 @@ impl App {
         vec![Effect::Task(Task::new(work))]
     }
 
-    /// A write has ended.
     pub(super) fn settings_saved(&mut self, saved: Result<Vec<String>>) -> Vec<Effect> {
         self.unsaved.is_writing = false;
         match saved {
@@ -70,7 +69,6 @@ impl App {
         self.look_up(move || Done::Themes(Theme::names(&dirs)))
     }
 
-    /// Opens the panel.
     pub(super) fn open_settings(&mut self, themes: Vec<String>) -> Vec<Effect> {
         let (levels, effort) = match &self.session {
             Some(session) if !session.selection.model.effort.is_empty() => {

@@ -55,7 +55,6 @@ impl App {
         }
     }
 
-    /// The command has ended.
     pub(super) fn shell_done(&mut self, result: &ToolResult, now: Instant) -> Vec<Effect> {
         if let Some(session) = &mut self.session {
             session.shell = None;

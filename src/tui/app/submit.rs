@@ -15,7 +15,6 @@ use crate::config::resources::{Skill, template};
 use crate::error::Result;
 use crate::extension::{Hook, HookKind, Verdict};
 
-/// A line on its way.
 #[derive(Debug)]
 pub(super) struct Submitted {
     stage: Stage,
@@ -57,7 +56,6 @@ enum Stage {
 /// Why a prompt with images stays.
 const NO_IMAGES: &str = "images cannot join a running turn; send them after it";
 
-/// What a line is.
 #[derive(Debug, PartialEq, Eq)]
 enum Line<'a> {
     /// A command of the shell.

@@ -123,7 +123,6 @@ impl App {
         }
     }
 
-    /// The session is there.
     pub(super) fn rewound(&mut self, rewound: Rewound, now: Instant) -> Vec<Effect> {
         self.is_opening = false;
         self.transcript.replace(rewound.transcript);

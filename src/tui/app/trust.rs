@@ -8,7 +8,6 @@ use crate::config::Trust;
 use crate::config::trust::{self, Decision};
 use crate::tui::view::picker::{Item, Picker};
 
-/// Something to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     directory: PathBuf,

@@ -31,7 +31,6 @@ pub const PASTE_LABEL: &str = "[Pasted text #{id}, {chars} chars]";
 /// What has been written and not been sent.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The text.
     pub buffer: Buffer,
     /// The images that go with it.
     pub images: Vec<Image>,
@@ -76,7 +75,6 @@ impl Default for PasteStyle<'_> {
     }
 }
 
-/// What became of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handled {
     /// It edited or moved something.
@@ -94,7 +92,6 @@ struct Field {
     is_secret: bool,
 }
 
-/// The composer.
 #[derive(Debug)]
 pub struct Composer {
     draft: Draft,
@@ -266,7 +263,6 @@ impl Composer {
         Some(self.swap(field.draft).buffer.expand())
     }
 
-    /// Whether a field is open.
     pub fn is_field(&self) -> bool {
         self.field.is_some()
     }

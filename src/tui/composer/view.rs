@@ -16,7 +16,6 @@ const RAIL: usize = 2;
 /// The draft as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// The rows, at least one.
     pub rows: Vec<Row>,
     /// Row and column of the caret.
     pub caret: (usize, usize),

@@ -24,7 +24,6 @@ pub struct Code {
 }
 
 impl Code {
-    /// The rows of this piece.
     pub fn rows(&self, columns: usize) -> Vec<Row> {
         let mut rows = Vec::new();
         let ruled = columns >= RULES_FROM;

@@ -17,7 +17,6 @@ pub use writer::render;
 
 use pulldown_cmark::Options;
 
-/// The dialect.
 fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }

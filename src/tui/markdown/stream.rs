@@ -29,7 +29,6 @@ pub enum Chunk {
 }
 
 impl Chunk {
-    /// Its rows.
     pub fn rows(&self, columns: usize, known: &Definitions) -> Vec<Row> {
         match self {
             Chunk::Text(text) => render(text, columns, known),
@@ -107,7 +106,6 @@ impl Streamed {
         chunks
     }
 
-    /// The rows of the tail.
     pub fn tail(&self, columns: usize) -> Vec<Row> {
         match &self.fence {
             None => render(&self.rest, columns, &self.known),

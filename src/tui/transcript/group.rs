@@ -26,17 +26,11 @@ pub(super) struct Group {
 pub(super) struct Call {
     /// Its name among the stored details.
     pub key: CallKey,
-    /// The id that events use.
     pub id: u64,
-    /// The tool.
     pub name: String,
-    /// How it shows.
     pub label: tools::Label,
-    /// How far it is.
     pub state: State,
-    /// The row's suffix.
     pub summary: String,
-    /// Live output.
     pub output: Tail,
 }
 

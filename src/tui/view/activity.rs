@@ -6,33 +6,23 @@ use crate::tui::style::{Row, Style, Token, dim};
 /// Characters of a retry's reason.
 const REASON: usize = 48;
 
-/// What the row shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Activity<'a> {
     /// The expanded template. Its dot blinks: `lit` tells whether it is on, `None` that there is
     /// none because reply text streams, or because no turn runs.
     Label {
-        /// The text.
         text: &'a str,
-        /// The dot.
         lit: Option<bool>,
     },
     /// A request will be sent again.
     Retry {
-        /// The coming attempt.
         attempt: u32,
-        /// Most attempts.
         limit: u32,
-        /// Seconds until then.
         seconds: u64,
-        /// What failed.
         reason: &'a str,
     },
-    /// An attempt is being answered.
     Recovered {
-        /// Which.
         attempt: u32,
-        /// Most attempts.
         limit: u32,
     },
 }

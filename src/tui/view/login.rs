@@ -28,11 +28,9 @@ pub struct Provider {
 pub enum Means {
     /// An account, in a browser.
     Account,
-    /// An API key.
     Key,
 }
 
-/// How far it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Means,
@@ -53,7 +51,6 @@ pub enum Request {
     Close,
 }
 
-/// The state of the panel.
 #[derive(Clone, Debug)]
 pub struct Login {
     providers: Vec<Provider>,
@@ -104,7 +101,6 @@ impl Login {
         matches!(self.step, Step::Key { .. })
     }
 
-    /// Moves the selection.
     pub fn step(&mut self, by: isize) {
         let count = match self.step {
             Step::Means => 2,

@@ -28,13 +28,11 @@ pub struct Item {
 /// A part of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tab {
-    /// Its name.
     pub name: String,
     /// It shows the entries of all tabs.
     pub all: bool,
 }
 
-/// The state of a picker.
 #[derive(Clone, Debug, Default)]
 pub struct Picker {
     title: String,
@@ -127,7 +125,6 @@ impl Picker {
         self.shown.get(self.selected).copied()
     }
 
-    /// The entries.
     pub fn items(&self) -> &[Item] {
         &self.items
     }

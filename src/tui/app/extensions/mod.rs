@@ -227,7 +227,6 @@ impl App {
         }
     }
 
-    /// Whether a question is open.
     pub(super) fn has_question(&self) -> bool {
         self.extensions.questions.is_open()
     }
