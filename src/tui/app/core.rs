@@ -102,10 +102,8 @@ impl App {
                 }
                 self.transcript.push_error(&why);
                 let mut effects = self.refused(request, now);
-                if let Some(shell) = self.session.as_ref().and_then(|session| session.shell) {
-                    if shell == request {
-                        effects.extend(self.shell_done(None, now));
-                    }
+                if self.shell_request() == Some(request) {
+                    effects.extend(self.shell_done(None, now));
                 }
                 effects
             }

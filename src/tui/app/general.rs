@@ -45,7 +45,9 @@ impl App {
             let shortcut = &bound.item.shortcut;
             (bound.item.chord.clone(), shortcut.description.clone())
         });
-        let keys: Vec<_> = keys.into_iter().chain(shortcuts).collect();
+        let focus = self.layout.focus.to_string();
+        let focus = [(focus, "to the side pane and back".to_owned())];
+        let keys: Vec<_> = keys.into_iter().chain(focus).chain(shortcuts).collect();
         let signs = [
             ("!command", "run a command of the shell"),
             ("@", "name a file of the workspace"),

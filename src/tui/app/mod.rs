@@ -202,7 +202,7 @@ impl App {
 
     /// When [`App::on_time`] has something to do.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
-        let turn = self.turn().and_then(|turn| turn.next_change(now));
+        let turn = self.running().and_then(|turn| turn.next_change(now));
         [self.armed_until, turn].into_iter().flatten().min()
     }
 
@@ -260,6 +260,12 @@ impl App {
     /// The running turn.
     fn turn(&self) -> Option<&Turn> {
         self.session.as_ref()?.turn.as_ref()
+    }
+
+    /// The running turn or command.
+    fn running(&self) -> Option<&Turn> {
+        let session = self.session.as_ref()?;
+        session.turn.as_ref().or(session.shell.as_ref())
     }
 
     /// Something to be said on the ordinary screen at the end.

@@ -7,9 +7,7 @@ use std::time::Instant;
 use super::account::Why;
 use super::queue::Queue;
 use super::{App, Done, Effect, Opened, Surface, Task, Turn, transcript_options};
-use crate::agent::{
-    Choice, Input, Origin, Past, Reason, RequestId, Selection, SessionKey, Toolset,
-};
+use crate::agent::{Choice, Input, Origin, Past, Reason, Selection, SessionKey, Toolset};
 use crate::config::Trust;
 use crate::config::build::VERSION;
 use crate::config::trust::{self, Decision};
@@ -40,8 +38,8 @@ pub struct Session {
     pub context_tokens: u64,
     /// The turn that runs.
     pub turn: Option<Turn>,
-    /// The command that runs.
-    pub shell: Option<RequestId>,
+    /// The command that runs between turns.
+    pub shell: Option<Turn>,
 }
 
 impl App {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::{App, Effect, TuiOptions};
-use crate::agent::{Input, Process};
+use super::{App, Effect, TuiOptions, Turn};
+use crate::agent::{Input, Process, RequestId};
 use crate::config::Home;
 use crate::extension::{HookKind, Registry};
 use crate::provider;
@@ -169,7 +169,7 @@ fn commands_are_picked_and_typed() {
     table.press("/");
     let screen = table.screen();
     assert!(
-        screen.contains("Commands 6") && screen.contains("enter run"),
+        screen.contains("Commands 21") && screen.contains("enter run"),
         "{screen}"
     );
 }
@@ -394,5 +394,50 @@ fn no_key_breaks_it() {
         };
         let frame = table.app.inline_frame(size, 0, table.now, false);
         check(&frame.live, size.columns.into());
+    }
+}
+
+#[test]
+fn what_runs_says_so_and_how_it_is_stopped() {
+    let mut table = Table::ready(&[]);
+    table.press("!sleep 5\r");
+    table.now += Duration::from_secs(3);
+    let screen = table.screen();
+    assert!(
+        screen.contains("Running (3s) · esc to interrupt"),
+        "{screen}"
+    );
+    assert!(table.app.deadline(table.now).is_some());
+    // Esc closes the list first, so the row does not promise anything else.
+    table.press("/");
+    assert!(!table.screen().contains("to interrupt"));
+    table.press("␛\x7f␛");
+    assert!(
+        table.screen().contains("Stopping (3s)\n"),
+        "{}",
+        table.screen()
+    );
+    table.app.shell_done(None, table.now);
+    assert!(table.app.deadline(table.now).is_none());
+
+    let session = table.app.session.as_mut().unwrap();
+    session.turn = Some(Turn::new(RequestId(1), table.now));
+    assert!(
+        table
+            .screen()
+            .contains("Thinking (0s) · esc to interrupt\n")
+    );
+    for (columns, hint) in [
+        (34, "· esc to interrupt"),
+        (33, "· esc stops"),
+        (26, ""),
+        (1, ""),
+    ] {
+        let size = Size { columns, rows: 20 };
+        let frame = table.app.inline_frame(size, 0, table.now, false);
+        check(&frame.live, columns.into());
+        let shown = plain(&frame.live).join("\n");
+        assert_eq!(shown.contains("· esc"), !hint.is_empty(), "{shown}");
+        assert!(shown.contains(hint), "{shown}");
     }
 }
