@@ -12,6 +12,8 @@ use crate::tui::style::{Row, Style, Token};
 
 /// Rows of a shell command's output that are shown.
 const SHELL_ROWS: usize = 20;
+/// Rows of what a person said that are shown.
+const USER_ROWS: usize = 20;
 /// Columns before the text of most entries.
 const INDENT: usize = 2;
 
@@ -100,7 +102,7 @@ impl Entry {
                 rich.push(&format!(" {version} · {help}"), dim());
                 vec![rich.clip(columns)]
             }
-            Kind::User { text, images } => user(text, *images, room),
+            Kind::User { text, images } => user(text, *images, view.depth, options, room),
             Kind::Chunk(chunk, known) => indented(chunk.rows(room, known)),
             Kind::Reply(reply) => indented(reply.tail(room)),
             Kind::Thinking { text, first } => {
@@ -210,14 +212,23 @@ pub fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
     }
 }
 
-fn user(text: &str, images: usize, room: usize) -> Vec<Row> {
+/// What a person said. Of much text the conversation shows the beginning; the reader has it all.
+fn user(text: &str, images: usize, depth: Depth, options: &Options, room: usize) -> Vec<Row> {
     let mut rich = Rich::default();
     for number in 1..=images {
         rich.push(&format!("[Image {number}] "), dim());
     }
     rich.push(text, Style::default().bold());
     let rail = Style::colored(Token::UserMessageText);
-    let rows = rich.wrap(room).into_iter();
+    let mut rows = rich.wrap(room);
+    // One row in the place of one would hide something for nothing.
+    if !depth.is_reader() && rows.len() > USER_ROWS + 1 {
+        let rest = more_rows(rows.len() - USER_ROWS);
+        rows.truncate(USER_ROWS);
+        let note = format!("{rest} · {}", options.view_hint);
+        rows.push(clipped(&note, dim(), room));
+    }
+    let rows = rows.into_iter();
     rows.map(|row| prefixed("┃ ", rail.clone(), row)).collect()
 }
 
