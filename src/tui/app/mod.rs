@@ -237,8 +237,8 @@ impl App {
             Done::Sessions(listed) => self.sessions_listed(listed),
             Done::Tree(log, prompts) => self.open_tree(log, prompts),
             Done::Rewound(rewound) => self.rewind(rewound),
-            Done::Usage(table) => {
-                self.transcript.push_show(&table);
+            Done::Usage(title, blocks) => {
+                self.transcript.push_blocks(&title, blocks);
                 Vec::new()
             }
             Done::Reloaded(reloaded) => self.extend(*reloaded),

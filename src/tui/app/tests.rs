@@ -148,6 +148,10 @@ fn commands_are_picked_and_typed() {
         ("/fi\r", "", "/fix "),
         ("/fi\ra.rs\r", "prompt fix a.rs", ""),
         ("/fix\r", "", "/fix "),
+        // Tab runs nothing.
+        ("/qui\t", "", "/quit "),
+        ("/fi\t", "", "/fix "),
+        ("/qui\x1b[Z", "", "/qui"),
         ("/fix a.rs\r", "prompt fix a.rs", ""),
         ("/effo\r", "", "/effort "),
         ("/effort\r", "", ""),
@@ -155,7 +159,7 @@ fn commands_are_picked_and_typed() {
         ("/usr/bin\r", "prompt /usr/bin", ""),
         ("/␛\r", "prompt /", ""),
         ("/qui␛x\r", "", ""),
-        ("/\x1b[A\x1b[B\x1b[B\t\x1b[Z", "", "/"),
+        ("/\x1b[A\x1b[B\x1b[B\x1b[Z", "", "/"),
     ];
     for (keys, expected, draft) in cases {
         let mut table = Table::ready(&[FIX]);
@@ -186,6 +190,7 @@ fn files_and_skills_follow_the_last_word() {
     let cases = [
         ("look at @mai\r", "", "look at src/main.rs "),
         ("@two\r", "", "\"src/two words.rs\" "),
+        ("look at @mai\t", "", "look at src/main.rs "),
         ("@sr\r", "", "src/ "),
         // Nothing matches, so nothing stands in the way.
         ("mail me@x @out\r", "prompt mail me@x @out", ""),
@@ -440,4 +445,34 @@ fn what_runs_says_so_and_how_it_is_stopped() {
         assert_eq!(shown.contains("· esc"), !hint.is_empty(), "{shown}");
         assert!(shown.contains(hint), "{shown}");
     }
+}
+
+#[test]
+fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
+    let mut table = Table::ready(&[]);
+    let at = table.app.cwd.clone();
+    let mut env = Env::default();
+    env.set("HOME", at.join("inner"));
+    fs::create_dir(at.join("inner")).unwrap();
+    table.app.process = Arc::new(Process {
+        trusted: None,
+        env: Arc::new(env),
+        ..(*table.app.process).clone()
+    });
+    table.app.session = None;
+    let effects = table.app.start();
+    table.carry_out(effects);
+    let screen = table.screen();
+    assert!(
+        screen.contains("› Trust this directory until e ends"),
+        "{screen}"
+    );
+    assert!(!screen.contains("and all below it"), "{screen}");
+    assert_eq!(table.press("\r"), "open");
+    assert_eq!(table.file("trust.json"), "");
+    // What would be refused is not offered later, either.
+    table.press("/trust\r");
+    let screen = table.screen();
+    assert!(screen.contains("› Do not trust this directory"), "{screen}");
+    assert!(!screen.contains("  Trust"), "{screen}");
 }

@@ -1,5 +1,6 @@
 //! The kinds of entries, and their rows.
 
+use super::block::Block;
 use super::details::{Details, Tail};
 use super::group::{Group, more_rows};
 use super::options::{Depth, Options, View};
@@ -65,6 +66,11 @@ pub(super) enum Kind {
         title: Box<str>,
         body: Box<str>,
         format: Format,
+    },
+    /// What e tells in tables.
+    Blocks {
+        title: Box<str>,
+        blocks: Box<[Block]>,
     },
     /// A summary took the place of the messages before.
     Compacted {
@@ -133,6 +139,14 @@ impl Entry {
                     rows.push(clipped(&format!("● {title}"), label(), columns));
                 }
                 rows.extend(indented(body_rows(body, *format, room)));
+                rows
+            }
+            Kind::Blocks { title, blocks } => {
+                let mut rows = vec![clipped(&format!("● {title}"), label(), columns)];
+                for (number, block) in blocks.iter().enumerate() {
+                    rows.extend((number > 0).then(Row::default));
+                    rows.extend(indented(block.rows(room)));
+                }
                 rows
             }
             Kind::Compacted { summary, note } => {

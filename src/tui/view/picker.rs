@@ -135,6 +135,11 @@ impl Picker {
         self.refresh();
     }
 
+    /// Whether there are tabs.
+    pub fn has_tabs(&self) -> bool {
+        !self.tabs.is_empty()
+    }
+
     /// The open tab.
     pub fn tab(&self) -> usize {
         self.tab
