@@ -39,26 +39,25 @@ fn rich(text: &str) -> Rich {
     Rich::of(text, Style::colored(Token::CustomMessageText))
 }
 
-/// Two columns; where they would be too narrow, the meaning below its name.
+/// Two columns; what a name means stands below it where it leaves no room beside it.
 fn meanings(pairs: &[(String, String)], columns: usize) -> Vec<Row> {
+    let most = MOST_NAME.min(columns.saturating_sub(GAP + LEAST_MEANING));
     let names = pairs.iter().map(|(name, _)| width(name));
-    let name_columns = names.filter(|columns| *columns <= MOST_NAME).max();
-    let indent = name_columns.unwrap_or(0) + GAP;
+    let indent = names
+        .filter(|columns| *columns <= most)
+        .max()
+        .unwrap_or(GAP)
+        + GAP;
     let mut rows = Vec::new();
     for (name, meaning) in pairs {
-        if indent + LEAST_MEANING > columns {
+        let mut first = indent.max(width(name) + GAP);
+        let mut name = name.as_str();
+        if first + LEAST_MEANING > columns {
             rows.extend(rich(name).wrap(columns));
-            let room = columns.saturating_sub(2 * GAP).max(1);
-            let below = rich(meaning).wrap(room).into_iter();
-            rows.extend(below.map(|row| prefixed("    ", Style::default(), row)));
-            continue;
+            (first, name) = (indent, "");
         }
-        let first = indent.max(width(name) + GAP);
-        let ranges = wrap(
-            meaning,
-            columns.saturating_sub(first).max(1),
-            columns - indent,
-        );
+        let room = |used: usize| columns.saturating_sub(used).max(1);
+        let ranges = wrap(meaning, room(first), room(indent));
         for (number, row) in rich(meaning).rows(ranges).into_iter().enumerate() {
             let before = match number {
                 0 => format!("{name}{}", " ".repeat(first - width(name))),
@@ -138,13 +137,13 @@ mod tests {
         let expected = ["/new          begin a new", "              session"];
         assert_eq!(shown(&block, 30)[..2], expected);
         let expected = [
-            "/new",
-            "    begin a new",
-            "    session",
+            "/new  begin a new",
+            "      session",
             "/quit, /exit",
-            "    end e",
+            "      end e",
         ];
-        assert_eq!(shown(&block, 20)[..5], expected);
+        assert_eq!(shown(&block, 22)[..4], expected);
+        assert_eq!(shown(&block, 12)[..2], ["/new", "    begin a"]);
     }
 
     #[test]
