@@ -134,7 +134,7 @@ fn each_step_is_printed_when_it_is_taken() {
     let path = extension(place.root().join("x.sh"), manifest, &cases);
     let run = place.e().args(["ext", "check"]).arg(&path).start();
     run.stdout
-        .wait_for(r#"asked      command {"args":"","name":"slow"}"#);
+        .wait_for(r#"asked      command {"name":"slow","args":""}"#);
     assert!(!run.stdout.text().contains("result"));
     fs::write(gate, "").unwrap();
     let run = run.finish().ends_with(0);

@@ -212,7 +212,9 @@ impl Picker {
         let filter = match (&self.note, self.query.is_empty()) {
             (None, true) => Some("type to filter".to_owned()),
             (Some(_), true) => None,
-            (_, false) => Some(clip_columns(&self.query, columns / 3)),
+            (None, false) => Some(clip_columns(&self.query, columns / 3)),
+            // It stands beside a name that is no part of it.
+            (Some(_), false) => Some(format!("filter {}", clip_columns(&self.query, columns / 3))),
         };
         let range = (self.shown.len() > self.height).then(|| {
             let (first, last) = (visible.start + 1, visible.end);
@@ -385,7 +387,7 @@ mod tests {
         assert!(shown(&picker)[1].starts_with("› compact"));
         assert!(shown(&picker)[2].starts_with("copy"));
         picker.set_query("cop");
-        assert_eq!(shown(&picker)[0], "Commandscop · deploy");
+        assert_eq!(shown(&picker)[0], "Commandsfilter cop · deploy");
         assert!(shown(&picker)[1].starts_with("› copy"));
         for columns in 0..40 {
             let (header, body) = picker.rows(columns);
