@@ -1,5 +1,6 @@
 //! The terminal app on an emulator.
 
-mod app;
+pub mod app;
 mod painter;
+mod redraws;
 mod terminal;

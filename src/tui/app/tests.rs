@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{App, Effect, TuiOptions, Turn};
-use crate::agent::{Input, Process, RequestId};
+use super::{App, Effect, Session, TuiOptions, Turn};
+use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec};
+use crate::chat::ToolResult;
 use crate::config::Home;
 use crate::extension::{HookKind, Registry};
 use crate::provider;
@@ -14,6 +15,38 @@ use crate::sys::Env;
 use crate::tui::frame::Size;
 use crate::tui::key::{InputEvent, Key, KeyPress, Parser};
 use crate::tui::testing::{check, plain};
+
+/// An app without files, with a session.
+pub(super) fn app(extensions: Registry) -> App {
+    let env = Env::default();
+    let process = Process {
+        home: Home::at("/nowhere"),
+        trusted: None,
+        provider: provider::Context::new(&env),
+        env: Arc::new(env),
+        extensions: Arc::new(extensions),
+    };
+    let mut app = App::new(
+        Arc::new(process),
+        "/nowhere".into(),
+        TuiOptions::default(),
+        crate::tui::Relaunch::new(crate::extension::Host::none),
+    );
+    let spec = SessionSpec::for_test();
+    app.session = Some(Session {
+        id: String::new(),
+        key: SessionKey(1),
+        workspace: spec.workspace,
+        selection: spec.selection,
+        name: None,
+        log: None,
+        context_tokens: 0,
+        turn: None,
+        shell: None,
+        asked: None,
+    });
+    app
+}
 
 /// An app over a real home. Its tasks run at once.
 struct Table {
@@ -59,6 +92,7 @@ impl Table {
         };
         let effects = table.app.start();
         table.carry_out(effects);
+        table.app.after_frame(table.now);
         table
     }
 
@@ -422,7 +456,9 @@ fn what_runs_says_so_and_how_it_is_stopped() {
         "{}",
         table.screen()
     );
-    table.app.shell_done(None, table.now);
+    table
+        .app
+        .shell_done(&ToolResult::completed("", ""), table.now);
     assert!(table.app.deadline(table.now).is_none());
 
     let session = table.app.session.as_mut().unwrap();
@@ -468,6 +504,7 @@ fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
         "{screen}"
     );
     assert!(!screen.contains("and all below it"), "{screen}");
+    table.app.after_frame(table.now);
     assert_eq!(table.press("\r"), "open");
     assert_eq!(table.file("trust.json"), "");
     // What would be refused is not offered later, either.
@@ -475,4 +512,32 @@ fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
     let screen = table.screen();
     assert!(screen.contains("› Do not trust this directory"), "{screen}");
     assert!(!screen.contains("  Trust"), "{screen}");
+}
+
+#[test]
+fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
+    let root = tempfile::tempdir().unwrap();
+    let mut app = app(Registry::default());
+    app.session = None;
+    app.cwd = root.path().to_owned();
+    let now = Instant::now();
+    let type_in = |app: &mut App, keys: &str, now| {
+        for event in Parser::default().feed(keys.as_bytes()) {
+            if let InputEvent::Key(press) = event {
+                assert!(app.on_key(press, now).is_empty(), "{press:?}");
+            }
+        }
+    };
+    assert!(app.start().is_empty());
+    type_in(&mut app, "helo\x7flo\r", now);
+    app.on_paste("!", now);
+    app.after_frame(now);
+    type_in(&mut app, "?\r", now);
+    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
+    // From then on the question has the keys.
+    let later = now + Duration::from_secs(1);
+    type_in(&mut app, "x\x1b[A", later);
+    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
+    let enter = KeyPress::plain(Key::Enter);
+    assert!(matches!(app.on_key(enter, later)[..], [Effect::Quit(1)]));
 }

@@ -387,7 +387,7 @@ mod tests {
         assert!(shown(&picker)[1].starts_with("› compact"));
         assert!(shown(&picker)[2].starts_with("copy"));
         picker.set_query("cop");
-        assert_eq!(shown(&picker)[0], "Commandsfilter cop · deploy");
+        assert_eq!(shown(&picker)[0], "Commands filter cop · deploy");
         assert!(shown(&picker)[1].starts_with("› copy"));
         for columns in 0..40 {
             let (header, body) = picker.rows(columns);

@@ -14,7 +14,7 @@ mod waiting;
 use crate::support::{Place, Pty};
 
 /// A terminal of that size with the app on it, ready for a prompt.
-fn open(place: &Place, columns: u16, rows: u16) -> Pty {
+pub fn open(place: &Place, columns: u16, rows: u16) -> Pty {
     open_with(place, columns, rows, &[])
 }
 
