@@ -555,6 +555,7 @@ fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
         "{screen}"
     );
     assert!(!screen.contains("and all below it"), "{screen}");
+    table.app.after_frame(table.now);
     assert_eq!(table.press("\r"), "open");
     assert_eq!(table.file("trust.json"), "");
     // What would be refused is not offered later, either.

@@ -282,8 +282,7 @@ impl App {
 
     /// Whether an extension's surface has the keys that the composer would get.
     pub(super) fn extension_takes_keys(&self) -> bool {
-        let extensions = &self.extensions;
-        match extensions.questions.is_open() {
+        match self.has_question() {
             true => !self.composer.is_field(),
             false => self.panel_takes_keys(),
         }
