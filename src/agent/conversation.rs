@@ -331,7 +331,8 @@ impl Conversation {
 
     /// How many tokens the next request is about: as measured, plus estimates of what came since.
     pub fn context_tokens(&self, system: &str) -> u64 {
-        let (counted, tokens) = self.measured.unwrap_or((0, compact::estimate_text(system)));
+        let fixed = || compact::estimate_text(system) + compact::estimate_tools(&self.advertised());
+        let (counted, tokens) = self.measured.unwrap_or_else(|| (0, fixed()));
         let since = self.history[counted..].iter();
         tokens
             + since

@@ -107,6 +107,9 @@ impl Runtime {
 
     /// Runs until shut down and drained.
     pub fn run(mut self) {
+        // What the start of the extensions has to say waits for nothing else to happen.
+        self.drain();
+        self.hand_over();
         while !(self.closing && self.outbox.is_empty() && !self.any_running() && self.jobs == 0) {
             match self.wait() {
                 Wake::Signal(signal) => self.on_signal(signal),

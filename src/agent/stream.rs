@@ -32,7 +32,7 @@ pub struct Reply {
     job: Job,
     sent: Instant,
     heard: Instant,
-    request_id: Option<String>,
+    opened: Option<(u16, Option<String>)>,
     text: String,
     reasoning: Vec<String>,
     reasoned: bool,
@@ -50,7 +50,7 @@ impl Reply {
             job,
             sent,
             heard: sent,
-            request_id: None,
+            opened: None,
             text: String::new(),
             reasoning: Vec::new(),
             reasoned: false,
@@ -136,7 +136,9 @@ impl Turn {
                 return self.on_failure(failure, Duration::ZERO, conversation, fx);
             }
             match event {
-                StreamEvent::Opened { request_id, .. } => reply.request_id = request_id,
+                StreamEvent::Opened { status, request_id } => {
+                    reply.opened = Some((status, request_id));
+                }
                 StreamEvent::Text(deltas) => {
                     reply.text.push_str(deltas.text());
                     if !summarises {
@@ -183,16 +185,8 @@ impl Turn {
             return fx.push(Action::SetTimer(Topic::Silence, due));
         }
         fx.push(Action::CloseStream);
-        let failure = Failure {
-            cause: Cause::Stalled,
-            stage: Stage::Stream,
-            message: format!("the provider sent nothing for {} s", limit.as_secs()),
-            detail: String::new(),
-            status: None,
-            request_id: reply.request_id.clone(),
-            code: None,
-            retry_after: None,
-        };
+        let message = format!("the provider sent nothing for {} s", limit.as_secs());
+        let failure = Failure::new(Cause::Stalled, Stage::Stream, message);
         self.on_failure(failure, Duration::ZERO, conversation, fx);
     }
 
@@ -296,14 +290,18 @@ impl Turn {
 
     fn on_failure(
         &mut self,
-        failure: Failure,
+        mut failure: Failure,
         slept: Duration,
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) {
-        let Some(reply) = self.take_reply(fx) else {
+        let Some(mut reply) = self.take_reply(fx) else {
             return;
         };
+        if let Some((status, request_id)) = reply.opened.take() {
+            failure.status.get_or_insert(status);
+            failure.request_id = failure.request_id.or(request_id);
+        }
         if slept >= SLEEP_SHORTEST && self.compaction.is_none() {
             return self.on_sleep(reply, slept, conversation, fx);
         }

@@ -198,11 +198,15 @@ impl Raw {
             FlagId::Image => print.images.push(value.into()),
             FlagId::NoTools => print.no_tools = true,
             FlagId::NoSave => print.no_save = true,
-            FlagId::MaxSteps => print.limits.steps = Some(number(flag, &value, |n| *n > 0)?),
-            FlagId::MaxSeconds => print.limits.seconds = Some(number(flag, &value, |n| *n > 0)?),
+            FlagId::MaxSteps => {
+                print.limits.steps = Some(number(flag, &value, "whole number", |n| *n > 0)?)
+            }
+            FlagId::MaxSeconds => {
+                print.limits.seconds = Some(number(flag, &value, "whole number", |n| *n > 0)?)
+            }
             FlagId::MaxCost => {
                 let valid = |usd: &f64| usd.is_finite() && *usd > 0.0;
-                print.limits.cost_usd = Some(number(flag, &value, valid)?);
+                print.limits.cost_usd = Some(number(flag, &value, "number", valid)?);
             }
             FlagId::Generate => self.generate = Some(doc::generated(&text(flag, &value)?)?),
             // What these change is not part of a turn; `has` tells whether they were given.
@@ -371,7 +375,7 @@ fn text(flag: &Flag, value: &OsStr) -> Result<String> {
     })
 }
 
-fn number<T: FromStr>(flag: &Flag, value: &OsStr, valid: fn(&T) -> bool) -> Result<T> {
+fn number<T: FromStr>(flag: &Flag, value: &OsStr, kind: &str, valid: fn(&T) -> bool) -> Result<T> {
     let number = value
         .to_str()
         .and_then(|text| text.parse().ok())
@@ -379,7 +383,7 @@ fn number<T: FromStr>(flag: &Flag, value: &OsStr, valid: fn(&T) -> bool) -> Resu
     number.ok_or_else(|| {
         let shown = value.to_string_lossy();
         Error::usage(format!(
-            "`--{}` needs a number above zero, not `{shown}`",
+            "`--{}` needs a {kind} above zero, not `{shown}`",
             flag.long
         ))
     })

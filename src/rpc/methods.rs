@@ -144,8 +144,8 @@ pub const METHODS: &[Method] = &[
         help: "start a session, fresh or from a log",
         parse: |mut params| {
             Ok(Call::Create(Box::new(Create {
-                cwd: params.text("cwd")?.map(PathBuf::from),
-                resume: params.text("resume")?.map(PathBuf::from),
+                cwd: params.path("cwd")?,
+                resume: params.path("resume")?,
                 name: params.text("name")?.filter(|name| !name.trim().is_empty()),
                 ..create(&mut params)?
             })))
@@ -157,7 +157,7 @@ pub const METHODS: &[Method] = &[
         help: "list the saved sessions of a directory, or all",
         parse: |mut params| {
             Ok(Call::List {
-                cwd: params.text("cwd")?.map(PathBuf::from),
+                cwd: params.path("cwd")?,
                 all: params.flag("all")?,
             })
         },

@@ -1,5 +1,7 @@
 //! Parameters with their types checked. `null` is absent; what nobody asks for is accepted.
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value};
 
 use crate::agent::Limits;
@@ -25,6 +27,16 @@ impl Params {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(self.wrong(name, "a string")),
+        }
+    }
+
+    /// The path of something that is to exist.
+    pub fn path(&mut self, name: &str) -> Result<Option<PathBuf>> {
+        match self.text(name)? {
+            Some(text) if text.is_empty() => {
+                Err(Error::usage(format!("`{name}` must not be empty")))
+            }
+            text => Ok(text.map(PathBuf::from)),
         }
     }
 

@@ -126,7 +126,7 @@ impl Setting {
             .map(|one| {
                 let mut row = json!({
                     "path": one.path.to_string_lossy(),
-                    "title": one.title,
+                    "title": one.name.as_ref().unwrap_or(&one.title),
                     "name": one.name,
                     "modified": one.modified_ms,
                     "messages": one.messages,

@@ -81,11 +81,18 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// What a directory holds; nothing when there is none.
+/// What a directory holds; nothing when there is none, or the home is none.
 fn entries(dir: &Path) -> io::Result<Vec<DirEntry>> {
     match fs::read_dir(dir) {
         Ok(entries) => entries.collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(Vec::new())
+        }
         Err(error) => Err(error),
     }
 }

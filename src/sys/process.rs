@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::sys::Env;
 
 pub use foreground::{Foreground, Program, run_foreground};
+pub use launch::can_enter;
 pub use table::GRACE;
 
 /// Who a process belongs to, such as a session: the mark by which its strays are found.

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::chat::{Output, ToolResult, ToolSpec};
-use crate::sys::CancelToken;
+use crate::sys::{CancelToken, process};
 use crate::text::{clip_chars, one_line, sanitize};
 
 pub use bash::{Running, run_shell};
@@ -192,7 +192,10 @@ pub fn spec(builtin: &Builtin) -> ToolSpec {
 /// Runs a call on this thread. Whatever the name and the arguments are, there is a result.
 pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
     match builtin(name) {
-        Some(builtin) => (builtin.run)(runtime, call).unwrap_or_else(|failure| failure),
+        Some(builtin) => match process::can_enter(runtime.workspace()) {
+            Ok(()) => (builtin.run)(runtime, call).unwrap_or_else(|failure| failure),
+            Err(gone) => ToolResult::failed(gone.to_string()),
+        },
         None => unknown(
             name,
             &BUILTINS

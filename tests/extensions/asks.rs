@@ -265,6 +265,16 @@ fn notices_about_extensions_are_kept_until_the_client_greets() {
 }
 
 #[test]
+fn a_failed_start_is_told_without_anything_else_happening() {
+    let place = Place::new();
+    place.script("broken.sh", "#!/bin/sh\nexit 3\n");
+    let mut rpc = Rpc::start(&place, &[]);
+    rpc.call("hello", json!({}));
+    let notice = rpc.event("notice");
+    assert!(notice["message"].as_str().unwrap().contains("broken.sh"));
+}
+
+#[test]
 fn the_newest_64_notices_are_kept() {
     let place = Place::new();
     // A hundred lines of diagnostics, then a process that is quiet until its input ends.

@@ -136,6 +136,8 @@ fn a_wrong_type_is_named_before_anything_happens() {
             "no turn is running",
         ),
         ("session.create", json!({"cwd": "nowhere"}), "nowhere"),
+        ("session.create", json!({"cwd": ""}), "`cwd`"),
+        ("session.create", json!({"resume": ""}), "`resume`"),
         (
             "session.create",
             json!({"model": "mock/none"}),

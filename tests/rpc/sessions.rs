@@ -22,7 +22,7 @@ fn a_saved_session_is_listed_and_goes_on_where_it_ended() {
     let mut rpc = Rpc::start(&place, &[]);
     let listed = rpc.call("session.list", json!({}))["sessions"][0].clone();
     assert_eq!(listed["path"], path.as_str());
-    assert_eq!(listed["title"], "prompt one");
+    assert_eq!(listed["title"], "first");
     assert_eq!(listed["name"], "first");
     assert_eq!(listed["cwd"], place.workspace.to_str().unwrap());
     assert_eq!(

@@ -128,13 +128,18 @@ fn a_directory_that_is_gone_costs_only_the_calls_without_it() {
             ("read", json!({"path": "f"})),
             ("grep", json!({"pattern": "x"})),
             ("bash", json!({"command": "true", "background": true})),
+            ("write", json!({"path": "f", "content": "x"})),
+            (
+                "edit",
+                json!({"path": "f", "old_string": "x", "new_string": "y"}),
+            ),
         ],
     );
-    dones[1].fails("the working directory `");
-    dones[1].fails("does not exist");
-    dones[2].fails("no such file");
-    dones[3].fails("no such file");
-    dones[4].fails("does not exist");
+    for done in &dones[1..] {
+        done.fails("the working directory `");
+        done.fails("does not exist");
+    }
+    assert!(!place.workspace.exists());
     std::fs::rename(&away, &place.workspace).expect("it comes back");
     one(&place, "bash", json!({"command": "pwd"})).completes();
 }

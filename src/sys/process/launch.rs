@@ -97,19 +97,8 @@ pub fn shed_inheritance() {
 /// Says what stood in the way. The system gives one and the same error for a missing program and
 /// a missing directory, so the directory is looked at again.
 pub fn explain(program: &Path, directory: &Path, error: &io::Error) -> Error {
-    let cwd = directory.display();
-    match enter(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Error::failed(format!("the working directory `{cwd}` does not exist"))
-                .remedy("create it again");
-        }
-        Err(error) => {
-            let reason = io_text(&error);
-            return Error::failed(format!(
-                "the working directory `{cwd}` cannot be entered: {reason}"
-            ));
-        }
-        Ok(()) => {}
+    if let Err(error) = can_enter(directory) {
+        return error;
     }
     let is_there = program.is_file();
     let program = program.display();
@@ -124,6 +113,21 @@ pub fn explain(program: &Path, directory: &Path, error: &io::Error) -> Error {
         .remedy("put the text into a file"),
         _ => Error::failed(format!("`{program}` cannot be started: {}", io_text(error))),
     }
+}
+
+/// Whether a program could be started in this directory, and if not, why.
+pub fn can_enter(directory: &Path) -> Result<()> {
+    let cwd = directory.display();
+    enter(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Error::failed(format!("the working directory `{cwd}` does not exist"))
+                .remedy("create it again")
+        }
+        _ => Error::failed(format!(
+            "the working directory `{cwd}` cannot be entered: {}",
+            io_text(&error)
+        )),
+    })
 }
 
 fn enter(directory: &Path) -> io::Result<()> {
