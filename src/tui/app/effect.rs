@@ -19,6 +19,7 @@ use crate::tui::view::login::Provider;
 
 use super::account::{SignedIn, Why};
 use super::completion::Listed;
+use super::extensions::Chosen;
 use super::models::{Listing, Wanted};
 use super::reload::Reloaded;
 use super::tree::Rewound;
@@ -83,6 +84,8 @@ pub enum Done {
     Models(Wanted, Vec<Listing>),
     /// Another model was looked up.
     Selected(Result<Selection>),
+    /// A model or an effort was looked up for an extension.
+    Chosen(Chosen),
     /// Settings were written.
     Saved(Result<Vec<String>>),
     /// The theme files.

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde_json::json;
+
 use super::{App, Effect, TuiOptions};
-use crate::agent::{Input, Process};
+use crate::agent::{Input, Output, Process};
 use crate::config::Home;
-use crate::extension::{HookKind, Registry};
+use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, request};
 use crate::provider;
 use crate::sys::Env;
 use crate::tui::frame::Size;
@@ -395,4 +397,41 @@ fn no_key_breaks_it() {
         let frame = table.app.inline_frame(size, 0, table.now, false);
         check(&frame.live, size.columns.into());
     }
+}
+
+#[test]
+fn extensions_choose_as_people_do_and_one_after_another() {
+    let models = r#"{"providers": {"p": {"base_url": "http://127.0.0.1:9/v1", "models": [
+        {"id": "m", "effort": ["low", "high"]}]}}}"#;
+    let mut table = Table::ready(&[("home/models.json", models)]);
+    let ask = |table: &mut Table, number, method: &str, params: serde_json::Value| {
+        table.app.on_outputs(
+            vec![Output::Asked(Box::new(Asked {
+                ask: AskId::for_test(number),
+                from: ExtensionId(0),
+                extension: "x".into(),
+                method: method.into(),
+                request: request::parse(method, &params).unwrap(),
+                params,
+            }))],
+            table.now,
+        )
+    };
+    let mut effects = ask(&mut table, 1, "session.model", json!({"model": "p/m"}));
+    // The level is one of the model that is on its way.
+    effects.extend(ask(
+        &mut table,
+        2,
+        "session.effort",
+        json!({"effort": "low"}),
+    ));
+    effects.extend(ask(
+        &mut table,
+        3,
+        "session.model",
+        json!({"model": "none"}),
+    ));
+    assert_eq!(table.carry_out(effects), "use m high, use m low");
+    let settings: serde_json::Value = serde_json::from_str(&table.file("settings.json")).unwrap();
+    assert_eq!(settings, json!({"model": "p/m", "effort": "low"}));
 }

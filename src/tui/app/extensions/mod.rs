@@ -1,10 +1,11 @@
 //! What extensions show and ask.
 //!
 //! Each kind of thing has its file: slots that stay, questions that wait for an answer, the panel,
-//! the side pane, calls that wait for an extension, entries that one renders. Where several could
+//! the side pane, calls that wait for an extension, choices that one makes, entries that one renders. Where several could
 //! take a key, the order is here.
 
 mod calls;
+mod choose;
 mod complete;
 mod pane;
 mod panel;
@@ -19,6 +20,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use self::calls::Calls;
+pub use self::choose::Chosen;
+use self::choose::{Choice, Choices};
 use self::complete::Completions;
 use self::pane::ShownPane;
 use self::panel::Panels;
@@ -44,6 +47,7 @@ pub(super) struct Extensions {
     panels: Panels,
     pane: Option<ShownPane>,
     calls: Calls,
+    choices: Choices,
     completions: Completions,
     renders: Renders,
     /// Answers that wait until what they are about has been painted.
@@ -90,10 +94,10 @@ impl App {
         let ask = asked.ask;
         match asked.request {
             Request::Session(SessionRequest::Model(name)) => {
-                self.extension_selects(ask, Some(name), None)
+                self.extension_chooses(ask, Choice::Model(name))
             }
             Request::Session(SessionRequest::Effort(level)) => {
-                self.extension_selects(ask, None, Some(level))
+                self.extension_chooses(ask, Choice::Effort(level))
             }
             Request::Session(_) => vec![refused(ask, "nobody here can do that")],
             Request::Ui(ui) if ui.is_question() => {
@@ -175,29 +179,6 @@ impl App {
         self.composer.set_text(text);
         effects.extend(self.draft_was_edited());
         Ok(())
-    }
-
-    fn extension_selects(
-        &mut self,
-        ask: AskId,
-        model: Option<String>,
-        effort: Option<String>,
-    ) -> Vec<Effect> {
-        let chosen = match &self.session {
-            None => Err("there is no session".to_owned()),
-            Some(session) => self
-                .process
-                .select(&session.selection, model.as_deref(), effort)
-                .map_err(|error| error.to_string()),
-        };
-        match chosen {
-            Err(why) => vec![refused(ask, &why)],
-            Ok(selection) => {
-                let mut effects = self.select(selection);
-                effects.push(Effect::Send(Input::Reply(ask, Ok(json!({})))));
-                effects
-            }
-        }
     }
 
     /// Something about the draft changed: what follows it does so.
