@@ -10,6 +10,8 @@ mod ending;
 mod event;
 mod incoming;
 mod launch;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -22,6 +24,8 @@ use serde_json::{Value, json};
 pub use ending::Ended;
 pub use event::{Asked, Failure, HostEvent};
 pub use launch::Launch;
+#[cfg(test)]
+pub(crate) use tests::host_of;
 
 use super::child::{Child, Pending, Purpose, State};
 use super::hooks::Chain;

@@ -221,6 +221,10 @@ pub fn frame(_: &Place) {
     let columns = usize::from(COLUMNS);
     let height = usize::from(ROWS);
     let palette = Palette::new(Theme::built_in(Background::Dark), Depth::Indexed);
+    // The terminal has them when it begins; they come in portions.
+    while transcript.has_settled() {
+        transcript.settled_rows(columns);
+    }
     for (name, is_full) in [("main screen", false), ("full screen", true)] {
         let mut painter = Painter::new(size, palette.clone(), false);
         painter.cursor_is_at(0, 0, size);

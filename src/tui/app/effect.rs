@@ -74,6 +74,8 @@ pub enum Done {
     Clip(u64, std::result::Result<Clip, String>),
     /// The image that a prompt begins with, if it does.
     Looked(u64, Vec<Image>),
+    /// A task came to nothing, for this reason.
+    Lost(String),
     /// Something to tell, and nothing else.
     Notice(String),
     /// What a picker over the draft offers.

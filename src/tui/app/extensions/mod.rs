@@ -27,6 +27,7 @@ use self::pane::ShownPane;
 use self::panel::Panels;
 use self::questions::{Question, Questions};
 use self::render::Renders;
+use super::deaf::Deaf;
 use super::{App, Effect};
 use crate::agent::Input;
 use crate::extension::request::{Request, Session as SessionRequest, Tone, Ui};
@@ -80,7 +81,10 @@ impl Extensions {
 
 impl App {
     /// A frame was handed over: what waited for that is done.
-    pub fn after_frame(&mut self) -> Vec<Effect> {
+    pub fn after_frame(&mut self, now: Instant) -> Vec<Effect> {
+        if let Deaf::Unseen = self.deaf {
+            self.deafen(now);
+        }
         std::mem::take(&mut self.extensions.after_frame)
     }
 
@@ -197,10 +201,16 @@ impl App {
     pub fn before_frame(&mut self, now: Instant) {
         let is_free = self.surface.is_none() && self.extensions.panels.shown().is_none();
         if is_free && self.session.is_some() {
-            self.extensions
-                .questions
-                .open_next(&mut self.composer, self.typed_at, now);
+            let questions = &mut self.extensions.questions;
+            if questions.open_next(&mut self.composer) {
+                self.deafen(now);
+            }
         }
+    }
+
+    /// Whether a question is open.
+    pub(super) fn has_question(&self) -> bool {
+        self.extensions.questions.is_open()
     }
 
     /// A key for what an extension shows, in the order of who gets it first.
@@ -224,7 +234,7 @@ impl App {
             // Who answers is not writing.
             self.typed_at = None;
         }
-        self.question_key(press, now)
+        self.question_key(press)
             .or_else(|| self.panel_key(press))
             .or_else(|| self.completion_key(press))
     }

@@ -1,18 +1,14 @@
 //! What extensions show and ask, as events and the effects that follow.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{App, Effect, Relaunch, Session, Task, TuiOptions};
-use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
-use crate::config::Home;
+use super::super::{App, Effect, Task};
+use crate::agent::{Input, RequestId, SessionKey, TurnEvent};
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
-use crate::extension::{AskId, Asked, ExtensionId, Failure, Host, Owned, Registry, request};
-use crate::provider;
-use crate::sys::Env;
+use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, request};
 use crate::tui::frame::Size;
 use crate::tui::key::{Button, InputEvent, Key, KeyPress, Mouse, MouseKind, Parser};
 use crate::tui::testing::{check, plain};
@@ -42,32 +38,7 @@ impl Table {
             renders: vec![Render::Assistant, Render::Tool("look".into())],
             ..Registry::default()
         };
-        let env = Env::default();
-        let process = Process {
-            home: Home::at("/nowhere"),
-            trusted: None,
-            provider: provider::Context::new(&env),
-            env: Arc::new(env),
-            extensions: Arc::new(registry),
-        };
-        let mut app = App::new(
-            Arc::new(process),
-            "/nowhere".into(),
-            TuiOptions::default(),
-            Relaunch::new(Host::none),
-        );
-        let spec = SessionSpec::for_test();
-        app.session = Some(Session {
-            id: String::new(),
-            key: SessionKey(1),
-            workspace: spec.workspace,
-            selection: spec.selection,
-            name: None,
-            log: None,
-            context_tokens: 0,
-            turn: None,
-            shell: None,
-        });
+        let app = super::super::tests::app(registry);
         Self {
             app,
             now: Instant::now(),
@@ -295,10 +266,10 @@ fn an_interactive_panel_gets_every_key_but_two() {
     ];
     let expected = names.map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(table.press(keys), expected.join(" "));
-    let pasted = show(table.app.on_paste("a\r\nB"));
+    let pasted = show(table.app.on_paste("a\r\nB", table.now));
     let expected = ["a", "enter", "shift+b"].map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(pasted, expected.join(" "));
-    assert_eq!(show(table.app.on_paste(&"x".repeat(65))), "");
+    assert_eq!(show(table.app.on_paste(&"x".repeat(65), table.now)), "");
     // Another's panel replaces it, and null closes only one's own.
     let replaced = table.ask(OTHER, "ui.panel", json!({"title": "O", "lines": []}));
     assert_eq!(replaced, "={} 0:ui.panel_closed{}");
