@@ -1,5 +1,6 @@
 //! An extension's panel in the footer.
 
+use super::status::widest;
 use super::surface::{self, dim, framed};
 use super::widget;
 use crate::extension::ui::Panel;
@@ -9,8 +10,13 @@ use crate::tui::style::{Row, Style};
 /// Rows of the frame around the lines.
 const FRAME: usize = 5;
 
-/// The whole surface, in at most `height` rows where that is possible; `owner` shows whose it is.
-pub fn rows(panel: &Panel, owner: &str, columns: usize, height: usize) -> Vec<Row> {
+const HINTS: &[&str] = &["esc close"];
+/// The same while a question waits for it.
+const ASKED: &[&str] = &["esc close · a question waits", "esc: a question"];
+
+/// The whole surface, in at most `height` rows where that is possible; `owner` shows whose it is,
+/// `is_asked` that a question opens when it is closed.
+pub fn rows(panel: &Panel, owner: &str, is_asked: bool, columns: usize, height: usize) -> Vec<Row> {
     let title = Rich::of(&panel.title, Style::default().bold()).clip(columns);
     let owner = Rich::of(owner, dim()).clip(columns);
     let header = surface::header(title, owner, columns);
@@ -25,7 +31,8 @@ pub fn rows(panel: &Panel, owner: &str, columns: usize, height: usize) -> Vec<Ro
         let rest = format!("{} more lines", panel.lines.len() - shown);
         body.push(clipped(&rest, dim(), columns));
     }
-    framed(header, body, "esc close", columns)
+    let hints = if is_asked { ASKED } else { HINTS };
+    framed(header, body, widest(hints, columns), columns)
 }
 
 #[cfg(test)]
@@ -48,7 +55,7 @@ mod tests {
             };
             for columns in 0..30 {
                 for height in 0..12 {
-                    let rows = rows(&panel, "game", columns, height);
+                    let rows = rows(&panel, "game", height % 2 == 0, columns, height);
                     check(&rows, columns);
                     assert!(rows.len() <= height.max(FRAME + 1));
                 }
@@ -70,7 +77,7 @@ mod tests {
             interactive: false,
         };
         let expected = ["─".repeat(14), "T           me".into(), String::new()];
-        let shown = plain(&rows(&panel, "me", 14, 8));
+        let shown = plain(&rows(&panel, "me", false, 14, 8));
         assert_eq!(shown[..3], expected);
         assert_eq!(shown[3..6], ["0", "1", "7 more lines"]);
         assert_eq!(shown[7], "esc close");

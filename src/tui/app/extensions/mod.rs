@@ -28,7 +28,7 @@ use self::panel::Panels;
 use self::questions::{Question, Questions};
 use self::render::Renders;
 use super::deaf::Deaf;
-use super::{App, Effect};
+use super::{App, Effect, Surface};
 use crate::agent::Input;
 use crate::extension::request::{Request, Session as SessionRequest, Tone, Ui};
 use crate::extension::ui::Slots;
@@ -169,11 +169,8 @@ impl App {
 
     /// Puts a text in the composer. What was written there can be had back from history.
     fn compose(&mut self, text: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
-        let takes_keys = self
-            .surface
-            .as_ref()
-            .is_some_and(super::Surface::takes_keys);
-        if takes_keys || self.composer.is_field() {
+        let is_key = matches!(&self.surface, Some(Surface::Login(login)) if login.takes_key());
+        if is_key || self.composer.is_field() {
             return Err("the composer is answering a question - try again later".into());
         }
         let before = self.composer.draft().buffer.expand();
@@ -199,7 +196,7 @@ impl App {
 
     /// What waited for a frame: a question opens when it can be seen.
     pub fn before_frame(&mut self, now: Instant) {
-        let is_free = self.surface.is_none() && self.extensions.panels.shown().is_none();
+        let is_free = self.surface.is_none() && !self.extensions.panels.is_open();
         if is_free && self.session.is_some() {
             let questions = &mut self.extensions.questions;
             if questions.open_next(&mut self.composer) {
@@ -257,7 +254,11 @@ impl App {
             .questions
             .rows(columns)
             .or_else(|| extensions.completions.rows(columns))
-            .or_else(|| extensions.panels.rows(columns, height))
+            .or_else(|| {
+                extensions
+                    .panels
+                    .rows(extensions.questions.is_waiting(), columns, height)
+            })
     }
 
     /// Whether an extension's surface has the keys that the composer would get.
@@ -265,10 +266,7 @@ impl App {
         let extensions = &self.extensions;
         match extensions.questions.is_open() {
             true => !self.composer.is_field(),
-            false => extensions
-                .panels
-                .shown()
-                .is_some_and(|(_, panel)| panel.interactive),
+            false => extensions.panels.takes_keys(),
         }
     }
 

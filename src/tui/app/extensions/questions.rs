@@ -145,6 +145,11 @@ impl Questions {
         true
     }
 
+    /// Whether one waits for its turn.
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Whether one is open.
     pub fn is_open(&self) -> bool {
         self.open.is_some()

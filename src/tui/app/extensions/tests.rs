@@ -215,6 +215,8 @@ fn questions_wait_for_their_turn() {
         ["FIRST", "SECOND"].map(|title| screen.contains(title))
     };
     assert_eq!(titles(&mut table), [false, false]);
+    let hint = table.screen(40, 12).pop();
+    assert_eq!(hint.as_deref(), Some("esc close · a question waits"));
     assert_eq!(table.press("\x1b"), "0:ui.panel_closed{}");
     assert_eq!(titles(&mut table), [true, false]);
     table.app.withdrawn(AskId::for_test(2));
