@@ -282,14 +282,15 @@ impl App {
 
     /// The rows of the pane for its place on the screen, which the mouse finds it by.
     fn place_pane(&mut self, area: Rect) -> Vec<Row> {
-        let focused = self.pane_has_focus();
+        let elsewhere = (!self.pane_has_focus()).then(|| self.layout.focus.to_string());
         let Some(pane) = &mut self.extensions.pane else {
             return Vec::new();
         };
         pane.area = area;
-        match area.columns {
+        let (columns, height) = (area.columns.into(), area.rows.into());
+        match columns {
             0 => Vec::new(),
-            columns => pane.view.rows(focused, columns.into(), area.rows.into()),
+            columns => pane.view.rows(elsewhere.as_deref(), columns, height),
         }
     }
 
