@@ -282,15 +282,14 @@ impl App {
 
     /// The rows of the pane for its place on the screen, which the mouse finds it by.
     fn place_pane(&mut self, area: Rect) -> Vec<Row> {
-        let elsewhere = (!self.pane_has_focus()).then(|| self.layout.focus.to_string());
+        let focused = self.pane_has_focus();
         let Some(pane) = &mut self.extensions.pane else {
             return Vec::new();
         };
         pane.area = area;
-        let (columns, height) = (area.columns.into(), area.rows.into());
-        match columns {
+        match area.columns {
             0 => Vec::new(),
-            columns => pane.view.rows(elsewhere.as_deref(), columns, height),
+            columns => pane.view.rows(focused, columns.into(), area.rows.into()),
         }
     }
 

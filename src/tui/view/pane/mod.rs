@@ -14,7 +14,6 @@ use section::Section;
 use super::status::widest;
 use super::surface::{self, dim, divider};
 use crate::extension::ui;
-use crate::text::width;
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
 
@@ -234,10 +233,8 @@ impl Pane {
         section.selected().filter(|_| before != section.selected())
     }
 
-    /// All of it in exactly `height` rows. Keys go here unless `elsewhere` names the one that brings
-    /// them here.
-    pub fn rows(&mut self, elsewhere: Option<&str>, columns: usize, height: usize) -> Vec<Row> {
-        let focused = elsewhere.is_none();
+    /// All of it in exactly `height` rows. `focused` when keys go here.
+    pub fn rows(&mut self, focused: bool, columns: usize, height: usize) -> Vec<Row> {
         self.columns = columns;
         for section in &mut self.sections {
             section.lay_out(columns, height);
@@ -261,7 +258,7 @@ impl Pane {
         rows.resize(height.saturating_sub(1), Row::default());
         rows.truncate(height.saturating_sub(1));
         if height > 0 {
-            rows.push(clipped(&self.hint(elsewhere, columns), dim(), columns));
+            rows.push(clipped(self.hint(columns), dim(), columns));
         }
         rows
     }
@@ -278,15 +275,12 @@ impl Pane {
         row
     }
 
-    fn hint(&self, elsewhere: Option<&str>, columns: usize) -> String {
-        let way = elsewhere.map_or(String::new(), |key| format!("{key} to go here · "));
+    fn hint(&self, columns: usize) -> &str {
+        if !self.hint.is_empty() {
+            return &self.hint;
+        }
         let is_list = self.sections.get(self.focus).is_some_and(Section::is_list);
-        let hints = if is_list { LIST_HINTS } else { TEXT_HINTS };
-        let hint = match self.hint.is_empty() {
-            true => widest(hints, columns.saturating_sub(width(&way))),
-            false => &self.hint,
-        };
-        way + hint
+        widest(if is_list { LIST_HINTS } else { TEXT_HINTS }, columns)
     }
 
     /// Where the sections stand. Lists have their rows, the others share what is left; where not
