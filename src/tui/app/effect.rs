@@ -10,11 +10,10 @@ use crate::agent::{Input, Past, Reason, RequestId, Selection, SessionSpec};
 use crate::chat::Image;
 use crate::config::trust::Decision;
 use crate::error::Result;
-use crate::extension::ui::Show;
 use crate::session::{self, PastPrompt};
 use crate::tui::clipboard::Clip;
 use crate::tui::theme::Palette;
-use crate::tui::transcript::Transcript;
+use crate::tui::transcript::{Block, Transcript};
 use crate::tui::view::login::Provider;
 
 use super::account::{SignedIn, Why};
@@ -104,8 +103,8 @@ pub enum Done {
     Tree(PathBuf, Result<Vec<PastPrompt>>),
     /// An earlier place of the session was read.
     Rewound(Result<Box<Rewound>>),
-    /// What all sessions cost, as a table.
-    Usage(Show),
+    /// What all sessions cost: a title and tables.
+    Usage(String, Vec<Block>),
     /// Extensions were started anew, and the files of the home read.
     Reloaded(Box<Reloaded>),
 }

@@ -155,6 +155,8 @@ impl App {
                 // What comes from here on is meant for afterwards.
                 self.discard_later();
             }
+        } else if let Some(command) = &mut session.shell {
+            command.stopping = true;
         }
         vec![Effect::Send(Input::Interrupt {
             session: key,

@@ -205,7 +205,7 @@ impl App {
 
     /// When [`App::on_time`] has something to do.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
-        let turn = self.turn().and_then(|turn| turn.next_change(now));
+        let turn = self.running().and_then(|turn| turn.next_change(now));
         [self.armed_until, turn].into_iter().flatten().min()
     }
 
@@ -242,8 +242,8 @@ impl App {
             Done::Sessions(listed) => self.sessions_listed(listed),
             Done::Tree(log, prompts) => self.open_tree(log, prompts),
             Done::Rewound(rewound) => self.rewind(rewound),
-            Done::Usage(table) => {
-                self.transcript.push_show(&table);
+            Done::Usage(title, blocks) => {
+                self.transcript.push_blocks(&title, blocks);
                 Vec::new()
             }
             Done::Reloaded(reloaded) => self.extend(*reloaded),
@@ -279,6 +279,12 @@ impl App {
     /// The running turn.
     fn turn(&self) -> Option<&Turn> {
         self.session.as_ref()?.turn.as_ref()
+    }
+
+    /// The running turn or command.
+    fn running(&self) -> Option<&Turn> {
+        let session = self.session.as_ref()?;
+        session.turn.as_ref().or(session.shell.as_ref())
     }
 
     /// Something to be said on the ordinary screen at the end.

@@ -9,7 +9,7 @@ use super::deaf::Deaf;
 use super::queue::{Line, Queue};
 use super::{App, Done, Effect, Opened, Surface, Task, Turn, transcript_options};
 use crate::agent::{
-    Choice, Input, Origin, Past, Reason, RequestId, Selection, SessionKey, Toolset,
+    Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey, Toolset,
 };
 use crate::config::Trust;
 use crate::config::build::VERSION;
@@ -21,6 +21,10 @@ use crate::tui::view::trust as panel;
 /// What trust lets e load.
 const LOADS: &str = "Trusting it lets e load the instructions, skills and prompts that the repository carries.\n\
 Tools run with your permissions either way: trust is not a sandbox.";
+
+/// Why nothing is recorded.
+const HOLDS_HOME: &str =
+    "It holds your home directory, so the answer is not recorded. Projects are better places.";
 
 /// The session that is on the screen.
 #[derive(Debug)]
@@ -41,8 +45,8 @@ pub struct Session {
     pub context_tokens: u64,
     /// The turn that runs.
     pub turn: Option<Turn>,
-    /// The command that runs.
-    pub shell: Option<RequestId>,
+    /// The command that runs between turns.
+    pub shell: Option<Turn>,
     /// What the turn or the command was begun with, until the core has begun with it.
     pub asked: Option<Asked>,
 }
@@ -78,7 +82,12 @@ impl App {
                 let broader = self.broader();
                 let path = self.cwd.to_string_lossy();
                 let broader = broader.as_deref().map(|path| path.to_string_lossy());
-                let asks = panel::Trust::new(&path, broader.as_deref(), LOADS);
+                let lasts = trust::may_last(&self.process.env, &self.cwd);
+                let loads = match lasts {
+                    true => LOADS.to_owned(),
+                    false => format!("{LOADS}\n{HOLDS_HOME}"),
+                };
+                let asks = panel::Trust::new(&path, broader.as_deref(), &loads, lasts);
                 self.surface = Some(Surface::Trust(asks));
                 self.deaf = Deaf::Unseen;
                 Vec::new()
@@ -104,7 +113,7 @@ impl App {
             return Some(top).filter(|top| *top != self.cwd);
         }
         let parent = self.cwd.parent()?;
-        (parent.parent().is_some()).then(|| parent.to_path_buf())
+        trust::may_last(&self.process.env, parent).then(|| parent.to_path_buf())
     }
 
     /// The question about trust is answered.
@@ -115,6 +124,13 @@ impl App {
             panel::Decision::Broader => self.broader().unwrap_or_else(|| self.cwd.clone()),
         };
         self.surface = None;
+        if !trust::may_last(&self.process.env, &directory) {
+            self.process = Arc::new(Process {
+                trusted: Some(directory),
+                ..(*self.process).clone()
+            });
+            return self.begin();
+        }
         match trust::record(&self.process.home, &self.process.env, &directory, true) {
             Ok(warnings) => {
                 self.warn(warnings);

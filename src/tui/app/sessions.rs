@@ -336,8 +336,9 @@ impl App {
             session.id = id;
         }
         session.log = log;
-        self.transcript
-            .push_notice("the conversation goes on in a session of its own");
+        self.transcript.push_notice(
+            "forked: from here on this is a session of its own; the one before stays as it is",
+        );
         let mut effects = match &name {
             Some(name) => self.name(name),
             None => Vec::new(),
@@ -383,7 +384,8 @@ impl Resuming {
         let spec = self.process.open(choice, &mut warnings)?;
         let (past, id, more) = self.process.resume(&listed.path, spec.saves())?;
         warnings.extend(more);
-        let transcript = restored(self.options, &past.entries, &self.process.extensions);
+        let extensions = &self.process.extensions;
+        let transcript = restored(self.options, &past.entries, &listed.path, extensions);
         let spec = spec.resumed(id, &past);
         Ok(Box::new(Opened {
             spec,
@@ -414,14 +416,30 @@ impl Resuming {
     }
 }
 
-/// What shows of a history.
-pub(super) fn restored(options: Options, entries: &[Entry], extensions: &Registry) -> Transcript {
+/// What shows of a history in a log. Reads what failed from the file beside it.
+pub(super) fn restored(
+    options: Options,
+    entries: &[Entry],
+    log: &Path,
+    extensions: &Registry,
+) -> Transcript {
     let mut transcript = Transcript::new(options);
     let messages: Vec<_> = entries.iter().map(|entry| entry.message.clone()).collect();
-    transcript.restore(&messages, |name, arguments| match extensions.tool(name) {
+    let after = |failure: &session::PastFailure| match &failure.after {
+        None => Some(0),
+        // It may belong to another branch.
+        node => Some(1 + entries.iter().position(|entry| entry.id == *node)?),
+    };
+    let failures = session::failures(log).into_iter();
+    let mut errors: Vec<(usize, String)> = failures
+        .filter_map(|failure| Some((after(&failure)?, failure.message)))
+        .collect();
+    errors.sort_by_key(|(at, _)| *at);
+    let label = |name: &str, arguments: Option<&_>| match extensions.tool(name) {
         Some(tool) => agent::extension_label(&tool.item, arguments),
         None => tools::label(name, arguments),
-    });
+    };
+    transcript.restore(&messages, &errors, label);
     transcript
 }
 

@@ -316,7 +316,7 @@ impl App {
         match line(&text) {
             Line::Shell(command) => {
                 self.leave_out(&images);
-                self.shell(command)
+                self.shell(command, now)
             }
             Line::Slash(name, args) => match self.command(name, args, now) {
                 Some(effects) => {

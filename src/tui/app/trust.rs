@@ -30,7 +30,10 @@ impl App {
     /// What is recorded is known.
     pub(super) fn offer_trust(&mut self, decision: Decision) -> Vec<Effect> {
         let change = |directory: PathBuf, trusted| Change { directory, trusted };
-        let mut changes = vec![change(self.cwd.clone(), true)];
+        // What would be refused is not offered.
+        let lasts = trust::may_last(&self.process.env, &self.cwd);
+        let mut changes = Vec::new();
+        changes.extend(lasts.then(|| change(self.cwd.clone(), true)));
         changes.extend(self.broader().map(|broader| change(broader, true)));
         changes.push(change(self.cwd.clone(), false));
         let items = changes.iter().map(|one| Item {

@@ -1,4 +1,4 @@
-//! The running turn, as the activity row tells about it.
+//! The running turn or command, as the activity row tells about it.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ const RECOVERED: Duration = Duration::from_millis(1500);
 /// Half a period of the dot.
 const BLINK: Duration = Duration::from_millis(500);
 
-/// A turn from its prompt to its answer.
+/// A turn from its prompt to its answer, or a command of the person's between turns.
 #[derive(Debug)]
 pub struct Turn {
     /// The request that the core answers when it is over.
@@ -33,6 +33,8 @@ pub enum Phase {
     Replying,
     /// A summary is being made.
     Compacting,
+    /// A command of the person's runs.
+    Command,
     /// It waits to ask again.
     Retrying {
         /// The coming attempt.

@@ -250,6 +250,28 @@ fn history_keeps_the_draft() {
 }
 
 #[test]
+fn history_is_bounded() {
+    let mut composer = Composer::new(vec!["oldest".into()]);
+    for n in 0..5000 {
+        composer.remember(&format!("entry {n}"));
+    }
+    // Who stands somewhere stays there.
+    type_keys(&mut composer, "mine<up><up>");
+    assert_eq!(content(&composer), "entry 4998|");
+    composer.remember("one more");
+    type_keys(&mut composer, "<down><down>");
+    assert_eq!(content(&composer), "one more|");
+    type_keys(&mut composer, "<down>");
+    assert_eq!(content(&composer), "mine|");
+    for _ in 0..3000 {
+        type_keys(&mut composer, "<up>");
+    }
+    assert_eq!(content(&composer), "entry 3001|");
+    composer.remember("another");
+    assert_eq!(content(&composer), "entry 3001|");
+}
+
+#[test]
 fn markers_go_whole() {
     let style = PasteStyle {
         placeholder: 3,

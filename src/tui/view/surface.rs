@@ -35,14 +35,20 @@ pub fn choices<'a>(
     columns: usize,
 ) -> Vec<Row> {
     let room = columns.saturating_sub(2);
-    let draw = |(index, choice): (usize, &str)| {
-        let (mark, style) = match index == selected {
-            true => ("› ", self::selected()),
-            false => ("  ", dim()),
-        };
-        prefixed(mark, style.clone(), clipped(choice, style, room))
+    let draw = |(index, text): (usize, &str)| {
+        let selected = index == selected;
+        let style = if selected { self::selected() } else { dim() };
+        choice(clipped(text, style, room), selected)
     };
     choices.enumerate().map(draw).collect()
+}
+
+/// One of several choices, the selected one marked. Two columns are the mark's.
+pub fn choice(row: Row, selected: bool) -> Row {
+    match selected {
+        true => prefixed("› ", self::selected(), row),
+        false => prefixed("  ", dim(), row),
+    }
 }
 
 /// One up or down in a list, around its ends.

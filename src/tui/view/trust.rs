@@ -11,6 +11,7 @@ pub struct Trust {
     path: String,
     broader: Option<String>,
     loads: String,
+    lasts: bool,
     selected: usize,
     scroll: usize,
 }
@@ -28,12 +29,13 @@ pub enum Decision {
 
 impl Trust {
     /// Asks about `path`, and offers the directory above when there is one that may be trusted.
-    /// `loads` tells what trust lets e load.
-    pub fn new(path: &str, broader: Option<&str>, loads: &str) -> Self {
+    /// `loads` tells what trust lets e load; without `lasts` nothing can be recorded about it.
+    pub fn new(path: &str, broader: Option<&str>, loads: &str, lasts: bool) -> Self {
         Self {
             path: one_line(path, None),
             broader: broader.map(|path| one_line(path, None)),
             loads: crate::text::sanitize(loads),
+            lasts,
             selected: 0,
             scroll: 0,
         }
@@ -63,7 +65,11 @@ impl Trust {
             .broader
             .iter()
             .map(|path| format!("Trust {path} and all below it"));
-        let first = std::iter::once("Trust this directory".to_owned());
+        let first = match self.lasts {
+            true => "Trust this directory",
+            false => "Trust this directory until e ends",
+        };
+        let first = std::iter::once(first.to_owned());
         first.chain(broader).chain(["Quit".to_owned()]).collect()
     }
 
@@ -105,6 +111,7 @@ mod tests {
             "/home/u/src/\x1b[1mparser",
             Some("/home/u/src"),
             "Trusting it lets e load it.",
+            true,
         );
         let expected = [
             "────────────────────",
@@ -127,7 +134,12 @@ mod tests {
         assert_eq!(trust.decision(), Decision::Broader);
         trust.step(1);
         assert_eq!(trust.decision(), Decision::Quit);
-        let mut trust = Trust::new("/", None, &"word ".repeat(100));
+        let mut trust = Trust::new("/", None, &"word ".repeat(100), false);
+        let shown = plain(&trust.rows("PgDn scrolls", 40, 12)).join("\n");
+        assert!(
+            shown.contains("› Trust this directory until e ends"),
+            "{shown}"
+        );
         trust.step(1);
         assert_eq!(trust.decision(), Decision::Quit);
         trust.scroll(1000);

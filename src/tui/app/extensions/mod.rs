@@ -194,15 +194,20 @@ impl App {
         effects
     }
 
-    /// What waited for a frame: a question opens when it can be seen.
+    /// What waited for a frame: a question opens when it can be seen. It stands over a panel, which
+    /// may be another extension's and would keep it waiting unseen.
     pub fn before_frame(&mut self, now: Instant) {
-        let is_free = self.surface.is_none() && !self.extensions.panels.is_open();
-        if is_free && self.session.is_some() {
+        if self.surface.is_none() && self.session.is_some() {
             let questions = &mut self.extensions.questions;
             if questions.open_next(&mut self.composer) {
                 self.deafen(now);
             }
         }
+    }
+
+    /// Whether a panel shows that gets the keys, be it behind a question.
+    pub(super) fn panel_takes_keys(&self) -> bool {
+        self.extensions.panels.takes_keys()
     }
 
     /// Whether a question is open.
@@ -230,10 +235,12 @@ impl App {
         if self.extensions.questions.is_open() {
             // Who answers is not writing.
             self.typed_at = None;
+            return self.question_key(press);
         }
-        self.question_key(press)
-            .or_else(|| self.panel_key(press))
-            .or_else(|| self.completion_key(press))
+        if self.extension_takes_keys() {
+            self.typed_at = Some(now);
+        }
+        self.panel_key(press).or_else(|| self.completion_key(press))
     }
 
     /// Text was pasted: whether an extension's surface took it.
@@ -248,26 +255,30 @@ impl App {
     }
 
     /// The footer surface of an extension, when one shows.
-    pub(super) fn extension_surface(&self, columns: usize, height: usize) -> Option<Vec<Row>> {
-        let extensions = &self.extensions;
+    pub(super) fn extension_surface(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
+        let extensions = &mut self.extensions;
         extensions
             .questions
             .rows(columns)
             .or_else(|| extensions.completions.rows(columns))
-            .or_else(|| {
-                extensions
-                    .panels
-                    .rows(extensions.questions.is_waiting(), columns, height)
-            })
+            .or_else(|| extensions.panels.rows(columns, height))
     }
 
     /// Whether an extension's surface has the keys that the composer would get.
     pub(super) fn extension_takes_keys(&self) -> bool {
-        let extensions = &self.extensions;
-        match extensions.questions.is_open() {
+        match self.has_question() {
             true => !self.composer.is_field(),
-            false => extensions.panels.takes_keys(),
+            false => self.panel_takes_keys(),
         }
+    }
+
+    /// Whether something of an extension's is closed by Esc.
+    pub(super) fn extension_takes_escape(&self) -> bool {
+        let extensions = &self.extensions;
+        self.pane_has_focus()
+            || extensions.questions.is_open()
+            || extensions.panels.is_open()
+            || extensions.completions.is_open()
     }
 
     /// Closes what takes keys: questions are answered as cancelled, the panel is closed.

@@ -23,11 +23,22 @@ struct Shown {
     /// The name of whose it is.
     name: String,
     panel: Panel,
+    /// The first line that is seen, and how many were when it was drawn last.
+    top: usize,
+    page: usize,
 }
 
 impl Shown {
     fn closed(self) -> Effect {
         notify(self.owner, "ui.panel_closed", json!({}))
+    }
+
+    /// Moves by a page; `false` when all of it is seen.
+    fn scroll(&mut self, pages: isize) -> bool {
+        let last = self.panel.lines.len().saturating_sub(self.page);
+        let rows = pages.saturating_mul(self.page.max(1) as isize);
+        self.top = self.top.saturating_add_signed(rows).min(last);
+        last > 0
     }
 }
 
@@ -38,12 +49,18 @@ impl Panels {
             self.close(from);
             return None;
         };
+        if let Some(shown) = self.0.as_mut().filter(|shown| shown.owner == from) {
+            shown.panel = panel;
+            return None;
+        }
         let replaced = self.0.replace(Shown {
             owner: from,
             name: name.to_owned(),
             panel,
+            top: 0,
+            page: 0,
         });
-        replaced.filter(|old| old.owner != from).map(Shown::closed)
+        replaced.map(Shown::closed)
     }
 
     /// Whether one is open.
@@ -66,24 +83,42 @@ impl Panels {
         self.0.take_if(|shown| shown.owner == owner);
     }
 
-    /// Its surface. A question that waits for it to be closed is told of.
-    pub fn rows(&self, is_asked: bool, columns: usize, height: usize) -> Option<Vec<Row>> {
-        let Shown { name, panel, .. } = self.0.as_ref()?;
-        Some(panel::rows(panel, name, is_asked, columns, height))
+    pub fn rows(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
+        let shown = self.0.as_mut()?;
+        let Shown {
+            name,
+            panel,
+            top,
+            page,
+            ..
+        } = shown;
+        *page = panel::page(panel, height);
+        *top = (*top).min(panel.lines.len() - *page);
+        Some(panel::rows(panel, name, *top, columns, height))
     }
 }
 
 impl App {
-    /// A key while a panel shows: Esc closes it, and an interactive one gets every other.
+    /// A key while a panel shows: Esc closes it, and an interactive one gets every other. One that is
+    /// only looked at is scrolled while there is more of it.
     pub(super) fn panel_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
         let panels = &mut self.extensions.panels;
-        let shown = panels.0.as_ref()?;
+        let shown = panels.0.as_mut()?;
         if press == KeyPress::plain(Key::Escape) {
             return Some(panels.dismiss().into_iter().collect());
         }
-        let name = press.name();
-        let key = name.map(|key| notify(shown.owner, "ui.key", json!({"key": key})));
-        panels.takes_keys().then(|| key.into_iter().collect())
+        if !shown.panel.interactive {
+            let pages = match press.key {
+                Key::PageUp => -1,
+                Key::PageDown => 1,
+                _ => return None,
+            };
+            let scrolls = press == KeyPress::plain(press.key) && shown.scroll(pages);
+            return scrolls.then(Vec::new);
+        }
+        let key = press.name();
+        let key = key.map(|key| notify(shown.owner, "ui.key", json!({"key": key})));
+        Some(key.into_iter().collect())
     }
 
     pub(super) fn panel_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
