@@ -1,8 +1,8 @@
 //! What extensions show and ask.
 //!
 //! Each kind of thing has its file: slots that stay, questions that wait for an answer, the panel,
-//! the side pane, calls that wait for an extension, choices that one makes, entries that one renders. Where several could
-//! take a key, the order is here.
+//! the side pane, calls that wait for an extension, choices that one makes, entries that one renders.
+//! Where several could take a key, the order is here.
 
 mod calls;
 mod choose;
@@ -245,13 +245,15 @@ impl App {
 
     /// Text was pasted: whether an extension's surface took it.
     pub(super) fn extension_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
-        if self.pane_has_focus() {
-            return Some(self.paste_keys(text, |app, press| app.pane_key(press)));
-        }
-        if self.surface.is_some() {
+        let effects = if self.pane_has_focus() {
+            self.paste_keys(text, |app, press| app.pane_key(press))
+        } else if self.surface.is_some() {
             return None;
-        }
-        self.question_paste(text).or_else(|| self.panel_paste(text))
+        } else {
+            self.question_paste(text)
+                .or_else(|| self.panel_paste(text))?
+        };
+        Some(self.extensions.awaits(effects))
     }
 
     /// The footer surface of an extension, when one shows.
