@@ -39,7 +39,9 @@ pub fn be(kind: &str) -> bool {
                     "game" => say(&panel(0, true)),
                     "pane" => say(&pane),
                     _ => {
-                        std::thread::spawn(|| (0..).for_each(|frame| say(&panel(frame, false))));
+                        std::thread::spawn(|| {
+                            (0..usize::MAX).for_each(|frame| say(&panel(frame, false)))
+                        });
                     }
                 }
                 answer(json!({}));
