@@ -1,5 +1,6 @@
 //! The terminal app on an emulator.
 
-mod app;
+pub mod app;
+mod extensions;
 mod painter;
 mod terminal;
