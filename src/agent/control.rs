@@ -12,6 +12,9 @@ use crate::chat::Message;
 use crate::extension::AskId;
 use crate::extension::request;
 
+/// Bytes of messages that may wait, above which an extension can add none.
+const MAX_WAITING: usize = 10 << 20;
+
 impl Session {
     /// Carries out a request of an extension and answers it.
     pub(super) fn serve(&mut self, ask: AskId, asked: request::Session, fx: &mut Effects<'_>) {
@@ -24,6 +27,9 @@ impl Session {
                 next_turn,
             } => {
                 let sent = match next_turn {
+                    _ if self.conversation.waiting() + content.len() > MAX_WAITING => {
+                        Err("more than 10 MiB of messages wait for a turn already".into())
+                    }
                     true => {
                         self.conversation.next_turn.push(content);
                         Ok(())

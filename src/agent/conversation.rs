@@ -32,7 +32,7 @@ pub struct Conversation {
     pub name: Option<String>,
     /// Messages that wait for the running turn.
     pub held: VecDeque<Held>,
-    /// Internal messages that go just ahead of the next prompt.
+    /// Internal messages that go just ahead of the user's next prompt.
     pub next_turn: Vec<String>,
     /// The only tools for now, by the wish of an extension.
     pub narrowed: Option<Vec<String>>,
@@ -77,9 +77,10 @@ impl From<Held> for Prompt {
         Self {
             text: held.content,
             images: Vec::new(),
-            source: match held.internal {
-                true => Source::Internal,
-                false => Source::Settled,
+            source: match held.from {
+                _ if held.internal => Source::Internal,
+                Some(_) => Source::Settled,
+                None => Source::Sent,
             },
         }
     }
@@ -144,6 +145,14 @@ impl Conversation {
     /// The answer to an interrupt once nothing is left to be interrupted.
     pub fn stopped(&self) -> Answer {
         Answer::Stopped(self.spec.runtime.processes.running())
+    }
+
+    /// Bytes of the messages that wait for a turn. Each counts for a little more than its text.
+    pub fn waiting(&self) -> usize {
+        let held = self.held.iter().map(|held| &held.content);
+        held.chain(&self.next_turn)
+            .map(|text| text.len() + 64)
+            .sum()
     }
 
     /// Changes a held message, or takes it back.

@@ -300,8 +300,22 @@ pub enum Source {
     Literal,
     /// Settled already; it goes to the model as it is.
     Settled,
-    /// Settled, and not for the transcript.
+    /// Settled, and said by an extension.
+    Sent,
+    /// The same, and not for the transcript.
     Internal,
+}
+
+impl Source {
+    /// Whether it goes to the model as it is.
+    pub fn is_settled(self) -> bool {
+        !matches!(self, Source::Typed | Source::Literal)
+    }
+
+    /// Whether a person said it.
+    pub fn is_users(self) -> bool {
+        !matches!(self, Source::Sent | Source::Internal)
+    }
 }
 
 /// What a turn may use up. Reaching a limit ends it like an interrupt.

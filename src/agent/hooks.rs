@@ -30,8 +30,7 @@ impl Turn {
         fx: &mut Effects<'_>,
     ) {
         let hooked = conversation.has_hook(HookKind::Input);
-        let settled = matches!(prompt.source, Source::Settled | Source::Internal);
-        if settled || !hooked {
+        if prompt.source.is_settled() || !hooked {
             return self.accept(prompt, conversation, fx);
         }
         let job = conversation.job();
@@ -44,7 +43,7 @@ impl Turn {
     fn accept(&mut self, prompt: Prompt, conversation: &mut Conversation, fx: &mut Effects<'_>) {
         let named = match prompt.source {
             Source::Typed => command_of(&prompt.text),
-            Source::Literal | Source::Settled | Source::Internal => None,
+            _ => None,
         };
         let named = named.map(|(name, typed)| (name.to_owned(), typed.to_owned()));
         match named {
@@ -96,8 +95,10 @@ impl Turn {
         self.report
             .answered_by(selection.model.slug(), selection.effort.clone());
         self.announce(fx);
-        for text in std::mem::take(&mut conversation.next_turn) {
-            conversation.commit(Message::internal(text), None, fx);
+        if prompt.source.is_users() {
+            for text in std::mem::take(&mut conversation.next_turn) {
+                conversation.commit(Message::internal(text), None, fx);
+            }
         }
         let message = Message::User {
             content: prompt.text.clone(),

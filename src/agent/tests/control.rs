@@ -57,6 +57,32 @@ fn between_turns() {
 }
 
 #[test]
+fn the_next_turn_is_the_users() {
+    let mut table = Table::new(|_| {});
+    table.check(send(true, false, true), DONE);
+    let begins = "turn_start, prepare";
+    table.check(send(true, true, false), &format!("{begins}, {DONE}"));
+    table.prepared("silence on, ask");
+    assert_eq!(table.history(), "internal:word");
+}
+
+#[test]
+fn what_waits_is_bounded() {
+    let mut table = Table::asking(|_| {}, Limits::default());
+    let asked = |size| request::Session::Send {
+        content: "x".repeat(size),
+        internal: true,
+        run: false,
+        next_turn: true,
+    };
+    let event = |size| SessionEvent::Asked(AskId::for_test(1), asked(size));
+    table.check(event(6 << 20), DONE);
+    let refused = "reply Err(\"more than 10 MiB of messages wait for a turn already\")";
+    table.check(event(6 << 20), refused);
+    table.check(event(3 << 20), DONE);
+}
+
+#[test]
 fn during_a_turn() {
     let refused = "reply Err(\"a turn is running; use `run` or `when`\")";
     for (internal, run, next_turn, expected) in [
