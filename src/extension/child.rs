@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Ticket;
+use super::host::late::Late;
 use super::manifest::{HookKind, Manifest};
 use super::process::{Link, Posted};
 use super::wire;
@@ -30,6 +31,8 @@ pub(super) struct Child {
     pub(super) asking: Option<u64>,
     /// Its requests that came before its manifest.
     pub(super) early: Vec<(Box<RawValue>, String, Value)>,
+    /// Frames that wait until fewer of its requests are unanswered.
+    pub(super) late: Vec<Late>,
     /// Its requests that are not answered.
     pub(super) open: usize,
     /// Those of them that wait for a person.
@@ -112,6 +115,7 @@ impl Child {
             hooks: VecDeque::new(),
             asking: None,
             early: Vec::new(),
+            late: Vec::new(),
             open: 0,
             questions: 0,
             paused_since: None,
@@ -218,6 +222,11 @@ impl Child {
     /// Whether it works on anything that it was asked.
     pub(super) fn is_busy(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// Whether some of its unanswered requests are e's business, not a person's.
+    pub(super) fn waits_for_e(&self) -> bool {
+        self.open > self.questions
     }
 
     /// A person is asked on its behalf: its own time stands still.

@@ -9,6 +9,7 @@ mod chains;
 mod ending;
 mod event;
 mod incoming;
+pub(super) mod late;
 mod launch;
 
 use std::collections::{HashMap, VecDeque};
@@ -239,8 +240,9 @@ impl Host {
             child.question_closed(now);
         }
         if !child.post(&wire::response(&open.id, &result), now) {
-            self.give_up(open.from, now);
+            return self.give_up(open.from, now);
         }
+        self.serve_late(open.from, now);
     }
 
     /// When [`Host::on_deadline`] has something to do.

@@ -184,7 +184,7 @@ impl Host {
         }
     }
 
-    fn on_request(
+    pub(super) fn on_request(
         &mut self,
         from: ExtensionId,
         id: Box<RawValue>,
@@ -198,10 +198,10 @@ impl Host {
             Some(("session", _)) => self.serves.session,
             _ => true,
         };
+        if child.open + child.early.len() >= MAX_OPEN {
+            return self.postpone(from, id, method, (params, size), now);
+        }
         let request = match () {
-            () if child.open + child.early.len() >= MAX_OPEN => Err(format!(
-                "{MAX_OPEN} of your requests are unanswered; wait for an answer"
-            )),
             () if !served => Err("no ui".into()),
             () if child.state == State::Starting => {
                 Err("this is too long before the manifest; send it again after it".into())

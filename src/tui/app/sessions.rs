@@ -417,7 +417,11 @@ impl Resuming {
 /// What shows of a history.
 pub(super) fn restored(options: Options, entries: &[Entry], extensions: &Registry) -> Transcript {
     let mut transcript = Transcript::new(options);
-    let messages: Vec<_> = entries.iter().map(|entry| entry.message.clone()).collect();
+    // A result that nobody recorded stands in for one, for the model alone.
+    let is_stand_in =
+        |entry: &&Entry| entry.id.is_none() && matches!(&*entry.message, Message::Tool { .. });
+    let recorded = entries.iter().filter(|entry| !is_stand_in(entry));
+    let messages: Vec<_> = recorded.map(|entry| entry.message.clone()).collect();
     transcript.restore(&messages, |name, arguments| match extensions.tool(name) {
         Some(tool) => agent::extension_label(&tool.item, arguments),
         None => tools::label(name, arguments),

@@ -1,7 +1,8 @@
 //! Walks through the app: one run of e at each size shows many frames, one after another.
 //!
 //! What `golden` does for a state that has a terminal to itself, this does for states that follow from
-//! each other. A frame is right when the screen comes to show what the file says under its name.
+//! each other. It is done in full screen, where what was shown before moves nothing. A frame is right when
+//! the screen comes to show what the file says under its name.
 
 use std::time::Duration;
 
@@ -39,6 +40,7 @@ fn tour(
     let mut shown = String::new();
     for (columns, rows) in SIZES {
         let place = Place::new();
+        place.settings(json!({"tui_mode": "fullscreen"}));
         let extension = furnish(&place);
         let mut pty = Pty::open(columns, rows);
         pty.start(place.app(args));
@@ -59,7 +61,7 @@ fn tour(
             let root = place.root().display().to_string();
             let frame = |screen: &Screen| {
                 let text = screen.golden().replace(&root, "/tmp/.tmp000000");
-                head.clone() + &timeless(&text)
+                head.clone() + &folded(&timeless(&text))
             };
             if is_blessing() {
                 pty.quiet(Duration::from_millis(300));
@@ -76,6 +78,25 @@ fn tour(
         place.provider.forget_script();
     }
     bless(&name, &shown);
+}
+
+/// A frame with its blank rows counted: most of a large screen is empty.
+fn folded(frame: &str) -> String {
+    let mut text = String::new();
+    let mut blank = 0;
+    for line in frame.lines() {
+        if line == "|" {
+            blank += 1;
+            continue;
+        }
+        match std::mem::take(&mut blank) {
+            few @ 0..3 => text.push_str(&"|\n".repeat(few)),
+            many => text.push_str(&format!("| {many} blank rows\n")),
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
 }
 
 /// An extension that does what the tour asks of it.
@@ -331,7 +352,10 @@ fn pane_of_an_extension() {
 fn entries_and_drafts() {
     let furnish = |place: &Place| {
         std::fs::write(place.workspace.join("a.png"), b"\x89PNG\r\n\x1a\n1234").unwrap();
-        place.settings(json!({"tool_history_limit": 2, "paste_placeholder": 20}));
+        let settings = json!({
+            "tui_mode": "fullscreen", "tool_history_limit": 2, "paste_placeholder": 20,
+        });
+        place.settings(settings);
         let mut calls = call("bash", json!({"command": "true"}));
         for name in ["one", "two", "three"] {
             calls = calls.and_call("write", json!({"path": name, "content": "x\n"}));

@@ -115,7 +115,10 @@ fn plan_narrows_shows_and_carries_out() {
     pty.wait_for("Plan: Tidy up");
     assert!(!place.workspace.join("ran").exists());
     let received = place.provider.received();
-    assert_eq!(received[0].tools(), ["read", "grep", "read_result", "propose_plan"]);
+    assert_eq!(
+        received[0].tools(),
+        ["read", "grep", "read_result", "propose_plan"]
+    );
     assert!(received[0].system().contains("Plan mode is on"));
     let text = pty.screen.text();
     assert!(

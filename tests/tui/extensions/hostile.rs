@@ -32,7 +32,8 @@ fn trial(name: &str) {
         pty.wait_for("esc cancel");
         while pty.screen.text().contains("esc cancel") {
             pty.send("\x1b");
-            pty.quiet(Duration::from_millis(20));
+            // An escape alone is one when nothing follows it for a moment.
+            pty.quiet(Duration::from_millis(60));
         }
     }
     pty.wait_for("  The end.");

@@ -58,7 +58,7 @@ fn replies_and_results_are_shown_as_rendered() {
     me.answer(&me.wait_nth("hook.render", 3), json!({}));
     pty.wait_for("  left alone");
     pty.send("\x0f");
-    pty.wait_for("as it was");
+    pty.wait_for("└ as it was");
     pty.send("\x1b");
     pty.wait("the main screen", |screen| !screen.is_alternate());
     // While one thinks about a reply, the person goes on; its end lets the reply go.

@@ -190,18 +190,36 @@ fn a_summary_is_asked_for() {
         idle(&mut pty);
     }
     place.provider.script([say("THE SUMMARY"), say("After.")]);
-    assert_eq!(me.ask("session.compact", json!({"focus": "the parser"})), done());
+    assert_eq!(
+        me.ask("session.compact", json!({"focus": "the parser"})),
+        done()
+    );
     me.wait_nth("event", 1);
     assert_eq!(me.events(), ["compact_start", "compact_end"]);
-    assert!(me.event("compact_end")["summary"].as_str().unwrap().contains("THE SUMMARY"));
-    assert!(place.provider.received()[4].body.to_string().contains("the parser"));
+    assert!(
+        me.event("compact_end")["summary"]
+            .as_str()
+            .unwrap()
+            .contains("THE SUMMARY")
+    );
+    assert!(
+        place.provider.received()[4]
+            .body
+            .to_string()
+            .contains("the parser")
+    );
     pty.wait("the end of it", |screen| {
         let text = screen.text();
         text.contains("● System:") && !text.contains("Compacting")
     });
     enter(&mut pty, "and on");
     pty.wait_for("  After.");
-    assert!(place.provider.received()[5].body.to_string().contains("THE SUMMARY"));
+    assert!(
+        place.provider.received()[5]
+            .body
+            .to_string()
+            .contains("THE SUMMARY")
+    );
 }
 
 /// e asks an extension about every line a person submits, commands and `!` lines, too.
