@@ -4,15 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::Ticket;
-use super::host::late::Late;
 use super::manifest::{HookKind, Manifest};
 use super::process::{Link, Posted};
-use super::wire;
+use super::wire::{self, Asking};
 
-/// Requests of an extension that may be unanswered.
+/// Requests of an extension that may be unanswered. Of those that only show something anew more may
+/// be, and it is not read meanwhile.
 pub const MAX_OPEN: usize = 32;
 
 /// An extension from its start on. It stays listed when it is gone.
@@ -30,13 +29,15 @@ pub(super) struct Child {
     /// The request of the hook that is being asked.
     pub(super) asking: Option<u64>,
     /// Its requests that came before its manifest.
-    pub(super) early: Vec<(Box<RawValue>, String, Value)>,
-    /// Frames that wait until fewer of its requests are unanswered.
-    pub(super) late: Vec<Late>,
-    /// Its requests that are not answered.
+    pub(super) early: Vec<Asking>,
+    /// Its requests that are not answered, but for redraws.
     pub(super) open: usize,
     /// Those of them that wait for a person.
     questions: usize,
+    /// Its redraws that are not answered.
+    redraws: usize,
+    /// Batches that it may send when fewer of these are.
+    held: usize,
     paused_since: Option<Instant>,
     /// Whether its queue was over the mark when something was last put into it.
     over: bool,
@@ -115,9 +116,10 @@ impl Child {
             hooks: VecDeque::new(),
             asking: None,
             early: Vec::new(),
-            late: Vec::new(),
             open: 0,
             questions: 0,
+            redraws: 0,
+            held: 0,
             paused_since: None,
             over: false,
             failures: Vec::new(),
@@ -224,11 +226,6 @@ impl Child {
         !self.pending.is_empty()
     }
 
-    /// Whether some of its unanswered requests are e's business, not a person's.
-    pub(super) fn waits_for_e(&self) -> bool {
-        self.open > self.questions
-    }
-
     /// A person is asked on its behalf: its own time stands still.
     pub(super) fn question_opened(&mut self, now: Instant) {
         self.questions += 1;
@@ -277,8 +274,26 @@ impl Child {
         self.settle(id)
     }
 
-    /// It may send one more batch, now or then.
+    /// It draws something anew.
+    pub(super) fn redraw_opened(&mut self) {
+        self.redraws += 1;
+    }
+
+    /// Somebody took what it drew.
+    pub(super) fn redraw_closed(&mut self) {
+        self.redraws = self.redraws.saturating_sub(1);
+        if self.redraws < MAX_OPEN {
+            let held = std::mem::take(&mut self.held);
+            self.give_credits(held);
+        }
+    }
+
+    /// It may send one more batch: now, then, or when enough of what it drew was taken.
     pub(super) fn owe_credit(&mut self, then: Option<Instant>) {
+        if self.redraws >= MAX_OPEN {
+            self.held += 1;
+            return;
+        }
         match (then, &mut self.paced) {
             (Some(then), None) => self.paced = Some((then, 1)),
             (Some(_), Some((_, count))) => *count += 1,

@@ -9,8 +9,9 @@ mod chains;
 mod ending;
 mod event;
 mod incoming;
-pub(super) mod late;
 mod launch;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -23,6 +24,8 @@ use serde_json::{Value, json};
 pub use ending::Ended;
 pub use event::{Asked, Failure, HostEvent};
 pub use launch::Launch;
+#[cfg(test)]
+pub(crate) use tests::host_of;
 
 use super::child::{Child, Pending, Purpose, State};
 use super::hooks::Chain;
@@ -68,7 +71,17 @@ pub struct Host {
 struct Open {
     from: ExtensionId,
     id: Box<RawValue>,
-    is_question: bool,
+    kind: Kind,
+}
+
+/// What an open request holds up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Its extension's clock.
+    Question,
+    /// The reading of what its extension writes next, when there are many.
+    Redraw,
+    Other,
 }
 
 impl Host {
@@ -235,14 +248,16 @@ impl Host {
         let Some(child) = self.children.get_mut(open.from.0) else {
             return;
         };
-        child.open -= 1;
-        if open.is_question {
+        match open.kind {
+            Kind::Redraw => child.redraw_closed(),
+            Kind::Question | Kind::Other => child.open -= 1,
+        }
+        if open.kind == Kind::Question {
             child.question_closed(now);
         }
         if !child.post(&wire::response(&open.id, &result), now) {
-            return self.give_up(open.from, now);
+            self.give_up(open.from, now);
         }
-        self.serve_late(open.from, now);
     }
 
     /// When [`Host::on_deadline`] has something to do.
@@ -339,7 +354,11 @@ impl Host {
     fn take_back_questions(&mut self, id: ExtensionId, now: Instant) {
         let questions: Vec<AskId> = self
             .asked_by(id)
-            .filter(|ask| self.open.get(ask).is_some_and(|open| open.is_question))
+            .filter(|ask| {
+                self.open
+                    .get(ask)
+                    .is_some_and(|open| open.kind == Kind::Question)
+            })
             .collect();
         for ask in questions {
             self.answer(ask, Ok(json!({"cancelled": true})), now);

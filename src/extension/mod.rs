@@ -25,6 +25,8 @@ use std::sync::Arc;
 
 pub use child::State;
 pub use hooks::{Entry, Hook, TurnMessage, Verdict};
+#[cfg(test)]
+pub(crate) use host::host_of;
 pub use host::{Asked, Ended, Failure, Host, HostEvent, Launch, Serves};
 pub use manifest::{EventName, HookKind};
 pub use process::{Direction, FromChild};

@@ -38,6 +38,22 @@ impl Request {
             Request::Session(_) => false,
         }
     }
+
+    /// Whether a frontend without a screen passes it on as it was sent.
+    pub fn is_relayed(&self) -> bool {
+        match self {
+            Request::Ui(Ui::Notify { .. } | Ui::Show(_)) => true,
+            request => request.is_question(),
+        }
+    }
+
+    /// Whether it takes the place of what the extension showed before. It is answered at once.
+    pub fn is_redraw(&self) -> bool {
+        match self {
+            Request::Ui(Ui::Notify { .. } | Ui::Show(_)) | Request::Session(_) => false,
+            Request::Ui(ui) => !ui.is_question(),
+        }
+    }
 }
 
 /// How loud a notice is.

@@ -1,8 +1,8 @@
 //! One line of the protocol, in both directions.
 //!
-//! Lines from an extension are told apart by their keys alone; what is inside `params` and `result`
-//! is the business of whoever asked. Reading happens on the extension's own thread, so a large or
-//! strange line costs the loop nothing.
+//! Lines from an extension are told apart by their keys alone. What is inside a `result` is the
+//! business of whoever asked; requests are understood here. Reading happens on the extension's own
+//! thread, so a large or strange line costs the loop nothing.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::request::{self, Request};
 use crate::chat::Output;
 use crate::text::json;
 
@@ -47,20 +48,47 @@ pub enum Message {
     /// A line for the transcript.
     Notify(String),
     /// Something e is to do or to ask.
-    Request {
-        /// As it was written, to be echoed.
-        id: Box<RawValue>,
-        /// What.
-        method: String,
-        /// With what.
-        params: Value,
-        /// Bytes of that.
-        size: usize,
-    },
+    Request(Box<Asking>),
     /// Bytes that are no text. The line is skipped.
     NotUtf8,
     /// Text of no recognised form. The line is skipped.
     Noise,
+}
+
+/// A request of an extension.
+#[derive(Debug)]
+pub struct Asking {
+    /// As it was written, to be echoed.
+    pub id: Box<RawValue>,
+    /// What.
+    pub method: String,
+    /// With what, where it may be passed on to somebody else; null otherwise.
+    pub params: Value,
+    /// Bytes of that.
+    pub size: usize,
+    /// What it comes to, or the text of the error answer.
+    pub request: Result<Request, String>,
+}
+
+impl Asking {
+    fn new(id: Box<RawValue>, method: String, json: &str) -> Option<Self> {
+        let params = match holds_too_much(json) {
+            false => Ok(serde_json::from_str(json).ok()?),
+            true => Err(TOO_MUCH.to_owned()),
+        };
+        let request = params
+            .as_ref()
+            .map_err(String::clone)
+            .and_then(|params| request::parse(&method, params));
+        let is_relayed = request.as_ref().is_ok_and(Request::is_relayed);
+        Some(Self {
+            id,
+            method,
+            params: params.ok().filter(|_| is_relayed).unwrap_or_default(),
+            size: json.len(),
+            request,
+        })
+    }
 }
 
 impl Message {
@@ -68,9 +96,7 @@ impl Message {
     pub fn is_awaited(&self) -> bool {
         match self {
             Message::Response { .. } | Message::Update { .. } => true,
-            Message::Notify(_) | Message::Request { .. } | Message::NotUtf8 | Message::Noise => {
-                false
-            }
+            Message::Notify(_) | Message::Request(_) | Message::NotUtf8 | Message::Noise => false,
         }
     }
 
@@ -235,15 +261,10 @@ fn recognise(line: &str) -> Option<Message> {
             let notify: Notify<'_> = object(params)?;
             Some(Message::Notify(notify.message.into_owned()))
         }
-        Some(method) => Some(Message::Request {
-            id: head.id?.to_owned(),
-            method: method.to_owned(),
-            size: params.len(),
-            params: match holds_too_much(params) {
-                false => serde_json::from_str(params).ok()?,
-                true => TOO_MUCH.into(),
-            },
-        }),
+        Some(method) => {
+            let asking = Asking::new(head.id?.to_owned(), method.to_owned(), params)?;
+            Some(Message::Request(Box::new(asking)))
+        }
         None => {
             let id = head.id?.get().parse().ok()?;
             let result = match head.error {
@@ -288,9 +309,17 @@ mod tests {
                 format!("update {id} {} {chunk}", stream.name())
             }
             Message::Notify(text) => format!("notify {text}"),
-            Message::Request {
-                id, method, params, ..
-            } => format!("request {id} {method} {params}"),
+            Message::Request(asking) => {
+                let Asking {
+                    id,
+                    method,
+                    params,
+                    request,
+                    ..
+                } = *asking;
+                let problem = request.err().map_or(String::new(), |why| format!(" {why}"));
+                format!("request {id} {method} {params}{problem}")
+            }
             Message::NotUtf8 => "not text".into(),
             Message::Noise => "noise".into(),
         }
@@ -340,12 +369,15 @@ mod tests {
             ),
             (
                 r#"{"id":"q","method":"ui.x","params":{"a":[]}}"#,
-                r#"request "q" ui.x {"a":[]}"#,
+                r#"request "q" ui.x null unknown method `ui.x`"#,
             ),
-            (r#"{"id":null,"method":"ui.x"}"#, "request null ui.x null"),
             (
-                r#"{"id":{"k":[1.0]},"method":"m"}"#,
-                r#"request {"k":[1.0]} m null"#,
+                r#"{"id":null,"method":"ui.panel"}"#,
+                "request null ui.panel null",
+            ),
+            (
+                r#"{"id":{"k":[1.0]},"method":"ui.notify","params":{"message":"m"}}"#,
+                r#"request {"k":[1.0]} ui.notify {"message":"m"}"#,
             ),
             // No recognised form.
             ("hello", "noise"),
@@ -392,13 +424,9 @@ mod tests {
         let answer = parse(line(r#""result""#).as_bytes());
         assert!(matches!(answer, Message::Response { id: 3, result: Err(why) } if why == TOO_MUCH));
         let request = parse(line(r#""method":"ui.pane","params""#).as_bytes());
-        assert!(matches!(
-            request,
-            Message::Request {
-                params: Value::String(_),
-                ..
-            }
-        ));
+        assert!(
+            matches!(request, Message::Request(asking) if asking.request == Err(TOO_MUCH.into()))
+        );
         let text = format!(r#"{{"id":3,"result":"{}"}}"#, ",[{".repeat(MAX_VALUES));
         assert!(matches!(
             parse(text.as_bytes()),

@@ -229,16 +229,7 @@ fn end(answer: Answer, printer: &mut Printer, ended_by: Option<Signal>, reader_g
         Answer::Turn(result) => *result,
         Answer::Refused(why) => failed_result(&why),
         // A prompt has no other answer.
-        Answer::Done
-        | Answer::Shell(_)
-        | Answer::Stopped(_)
-        | Answer::Info(_)
-        | Answer::Messages(_)
-        | Answer::Forked(_)
-        | Answer::Undone(_)
-        | Answer::Extensions(_)
-        | Answer::Hooked(_)
-        | Answer::Called(_) => TurnResult::default(),
+        _ => TurnResult::default(),
     };
     let stopped_reader = reader_gone && result.aborted;
     if result.aborted && result.error.is_none() && !stopped_reader {

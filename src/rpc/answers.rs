@@ -245,16 +245,6 @@ fn still_running(commands: &[Running]) -> Value {
 fn refusal(answer: Answer) -> Error {
     match answer {
         Answer::Refused(why) => Error::failed(why),
-        Answer::Turn(_)
-        | Answer::Done
-        | Answer::Shell(_)
-        | Answer::Stopped(_)
-        | Answer::Info(_)
-        | Answer::Messages(_)
-        | Answer::Forked(_)
-        | Answer::Undone(_)
-        | Answer::Extensions(_)
-        | Answer::Hooked(_)
-        | Answer::Called(_) => Error::failed("the answer is of another kind; this is a bug in e"),
+        _ => Error::failed("the answer is of another kind; this is a bug in e"),
     }
 }

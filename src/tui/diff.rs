@@ -12,11 +12,15 @@ use crate::text::{expand_tabs, wrap_hard};
 /// Columns of number and sign before the text.
 pub const MARGIN: usize = 8;
 /// Longest lines whose words are compared, in bytes.
-const MAX_COMPARED: usize = 2_000;
-/// Pairs of lines of one diff that are compared.
-const MAX_PAIRS: usize = 500;
+const MAX_COMPARED: usize = 500;
+/// Most lines in a row of one sign that are compared with others.
+const MAX_RUN: usize = 100;
 
-/// A diff, line by line.
+/// A diff that was read. Its rows are drawn one by one: most of a long one is never seen.
+#[derive(Clone, Debug)]
+pub struct Diff(Vec<Line>);
+
+/// One line of a diff.
 #[derive(Clone, Debug)]
 enum Line {
     /// `sign`, the line's number, its text.
@@ -27,12 +31,85 @@ enum Line {
     Gap,
 }
 
-/// The lines of a diff, uncut; none when the text is not a diff. The text is clean.
-pub fn lines(body: &str) -> Option<Vec<Rich>> {
-    let lines = own_rows(body).or_else(|| unified(body))?;
-    let mut rich: Vec<Rich> = lines.iter().map(draw).collect();
-    emphasise(&lines, &mut rich);
-    Some(rich)
+impl Diff {
+    /// Reads a clean text; none when it is not a diff.
+    pub fn parse(body: &str) -> Option<Self> {
+        own_rows(body).or_else(|| unified(body)).map(Self)
+    }
+
+    /// The same without its first row when that says only `name`.
+    pub fn without_name(mut self, name: &str) -> Self {
+        if matches!(self.0.first(), Some(Line::Plain(text)) if text == name) {
+            self.0.remove(0);
+        }
+        self
+    }
+
+    /// Its rows, uncut.
+    pub fn rows(&self) -> impl Iterator<Item = Rich> {
+        (0..self.count()).filter_map(|at| self.row(at))
+    }
+
+    /// How many rows it has.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// One row, uncut. Words that differ from those of its counterpart are bold.
+    pub fn row(&self, at: usize) -> Option<Rich> {
+        let mut row = self.0.get(at).map(draw)?;
+        if let Some(other) = self.counterpart(at) {
+            mark_words(&mut row, &draw(&self.0[other]));
+        }
+        Some(row)
+    }
+
+    /// The text of a row.
+    pub fn text(&self, at: usize) -> Option<String> {
+        Some(draw(self.0.get(at)?).text().to_owned())
+    }
+
+    /// The line that took the place of this one, or the one whose place it took: where as many
+    /// lines were added as were removed.
+    fn counterpart(&self, at: usize) -> Option<usize> {
+        let after = |from: usize, sign| {
+            let signs = (from..self.count()).map(|at| self.sign(at));
+            signs
+                .take(MAX_RUN + 1)
+                .take_while(|one| *one == sign)
+                .count()
+        };
+        let before = |to: usize, sign| {
+            let signs = (0..to).rev().map(|at| self.sign(at));
+            signs
+                .take(MAX_RUN + 1)
+                .take_while(|one| *one == sign)
+                .count()
+        };
+        let sign = self.sign(at);
+        let own = before(at, sign);
+        let start = at - own;
+        let (removed, added) = match sign {
+            '-' => {
+                let removed = own + after(at, '-');
+                (removed, after(start + removed, '+'))
+            }
+            '+' => (before(start, '-'), own + after(at, '+')),
+            _ => return None,
+        };
+        let place = match sign {
+            '-' => at + removed,
+            _ => at.checked_sub(removed)?,
+        };
+        (removed == added && removed <= MAX_RUN).then_some(place)
+    }
+
+    fn sign(&self, at: usize) -> char {
+        match self.0.get(at) {
+            Some(Line::Numbered(sign, _, _)) => *sign,
+            Some(Line::Plain(_) | Line::Gap) | None => ' ',
+        }
+    }
 }
 
 /// Bytes and columns of number and sign before a line's text; 0 for lines that have none.
@@ -189,61 +266,31 @@ fn draw(line: &Line) -> Rich {
     }
 }
 
-/// Marks the words that differ where as many lines were added as were removed.
-fn emphasise(lines: &[Line], rich: &mut [Rich]) {
-    let sign = |at: usize| match lines.get(at) {
-        Some(Line::Numbered(sign, _, _)) => *sign,
-        _ => ' ',
-    };
-    let mut at = 0;
-    let mut left = MAX_PAIRS;
-    while at < lines.len() {
-        let removed = (at..lines.len()).take_while(|at| sign(*at) == '-').count();
-        let added_from = at + removed;
-        let added = (added_from..lines.len())
-            .take_while(|at| sign(*at) == '+')
-            .count();
-        if removed == added && removed <= left {
-            left -= removed;
-            for pair in 0..removed {
-                mark_words(rich, at + pair, added_from + pair);
-            }
-        }
-        at += (removed + added).max(1);
-    }
-}
-
-fn mark_words(rich: &mut [Rich], old: usize, new: usize) {
-    let text = |at: usize| {
-        let text = rich[at].text();
+/// Marks the words of a row that the other one does not have.
+fn mark_words(row: &mut Rich, other: &Rich) {
+    let text = |rich: &Rich| {
         // The text follows the blank after the sign.
-        let start = (text.find(['+', '-']).unwrap_or(0) + 2).min(text.len());
-        (start, text[start..].to_owned())
+        let start = rich.text().find(['+', '-']).unwrap_or(0) + 2;
+        let start = start.min(rich.text().len());
+        (start, rich.text()[start..].to_owned())
     };
-    let ((old_start, old_text), (new_start, new_text)) = (text(old), text(new));
-    if old_text.len().max(new_text.len()) > MAX_COMPARED {
+    let ((mut at, own), (_, other)) = (text(row), text(other));
+    if own.len().max(other.len()) > MAX_COMPARED {
         return;
     }
-    let diff = TextDiff::from_words(&old_text, &new_text);
+    let diff = TextDiff::from_words(&other, &own);
     // Lines that share little are another line, not a changed one.
     if diff.ratio() < 0.4 {
         return;
     }
-    let (mut old_at, mut new_at) = (old_start, new_start);
     for change in diff.iter_all_changes() {
-        let length = change.value().len();
+        let end = at + change.value().len();
         match change.tag() {
-            ChangeTag::Equal => {
-                old_at += length;
-                new_at += length;
-            }
-            ChangeTag::Delete => {
-                rich[old].restyle(old_at..old_at + length, |style| style.bold = true);
-                old_at += length;
-            }
+            ChangeTag::Equal => at = end,
+            ChangeTag::Delete => {}
             ChangeTag::Insert => {
-                rich[new].restyle(new_at..new_at + length, |style| style.bold = true);
-                new_at += length;
+                row.restyle(at..end, |style| style.bold = true);
+                at = end;
             }
         }
     }
@@ -256,8 +303,8 @@ mod tests {
     use crate::tui::testing::{Random, check, plain, styled};
 
     fn rows(body: &str, columns: usize) -> Option<Vec<Row>> {
-        let lines = lines(body)?;
-        Some(lines.iter().flat_map(|line| wrap(line, columns)).collect())
+        let diff = Diff::parse(body)?;
+        Some(diff.rows().flat_map(|line| wrap(&line, columns)).collect())
     }
 
     #[test]
@@ -304,7 +351,7 @@ mod tests {
             "path only",
             "a\n    1 ? x",
         ] {
-            assert!(lines(text).is_none(), "{text:?}");
+            assert!(Diff::parse(text).is_none(), "{text:?}");
         }
     }
 

@@ -16,6 +16,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, s
 
 use super::key::{Burst, InputEvent, Parser};
 use crate::error::{Error, Result};
+use crate::sys::ended::{Alive, Ended, NoAnswer, alive};
 use crate::sys::poll::wait_any_for;
 
 /// How long an escape character waits for the rest of a sequence, and an Enter behind text for
@@ -38,8 +39,7 @@ pub struct Input {
     /// Requests to park; its end stops the thread. Goes before `wake`, whose end wakes it.
     control: Sender<Park>,
     wake: UnixStream,
-    /// Ends with the thread. A request that it did not take stays in its channel, unanswered.
-    ended: Receiver<()>,
+    ended: Ended,
 }
 
 /// While this lives, nothing is read.
@@ -57,15 +57,17 @@ struct Park {
 
 impl Input {
     /// Starts reading. A terminal that is open for itself (`/dev/tty`) is best, because it may be
-    /// shared with children otherwise.
-    pub fn start(terminal: File) -> io::Result<Self> {
+    /// shared with children otherwise. The first `ahead` bytes were typed before the terminal was
+    /// raw, which made line feeds of the Enters among them.
+    pub fn start(terminal: File, ahead: usize) -> io::Result<Self> {
         let (wake, woken) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         let (control, requests) = bounded(1);
         let (sender, events) = bounded(QUEUE);
-        let (alive, ended) = bounded(0);
+        let (alive, ended) = alive();
         let reader = Reader {
             terminal,
+            ahead,
             woken,
             requests,
             events: sender,
@@ -102,12 +104,8 @@ impl Input {
             Ok(()) => {
                 // When this fails the thread is awake, or gone.
                 let _ = (&self.wake).write(&[0]);
-                select_biased! {
-                    recv(answer) -> _ => {}
-                    recv(self.ended) -> _ => {}
-                    default(PARK_DEADLINE) => {
-                        return Err(Error::failed("the terminal reader does not stop"));
-                    }
+                if self.ended.answer(&answer, Some(PARK_DEADLINE)) == Err(NoAnswer::Late) {
+                    return Err(Error::failed("the terminal reader does not stop"));
                 }
             }
             Err(TrySendError::Full(_)) => {
@@ -122,12 +120,13 @@ impl Input {
 
 struct Reader {
     terminal: File,
+    ahead: usize,
     woken: UnixStream,
     requests: Receiver<Park>,
     events: Sender<InputEvent>,
     parser: Parser,
     burst: Burst,
-    _alive: Sender<()>,
+    _alive: Alive,
 }
 
 /// The owner of the thread is gone.
@@ -164,7 +163,10 @@ impl Reader {
                 }
                 Ok([true, false]) => match self.terminal.read(&mut buffer) {
                     Ok(0) => return Ok(()),
-                    Ok(count) => self.burst.pass(self.parser.feed(&buffer[..count])),
+                    Ok(count) => {
+                        self.restore_enters(&mut buffer[..count]);
+                        self.burst.pass(self.parser.feed(&buffer[..count]))
+                    }
                     Err(error) if is_passing(&error) => continue,
                     Err(_) => return Ok(()),
                 },
@@ -179,6 +181,14 @@ impl Reader {
             for event in events {
                 self.send(event)?;
             }
+        }
+    }
+
+    fn restore_enters(&mut self, read: &mut [u8]) {
+        let ahead = self.ahead.min(read.len());
+        self.ahead -= ahead;
+        for byte in read[..ahead].iter_mut().filter(|byte| **byte == b'\n') {
+            *byte = b'\r';
         }
     }
 
@@ -218,7 +228,7 @@ mod tests {
     /// An input whose terminal is a socket, and the person at its other end.
     fn input() -> (Input, UnixStream) {
         let (terminal, person) = UnixStream::pair().unwrap();
-        let input = Input::start(File::from(OwnedFd::from(terminal))).unwrap();
+        let input = Input::start(File::from(OwnedFd::from(terminal)), 0).unwrap();
         (input, person)
     }
 
@@ -248,6 +258,19 @@ mod tests {
         assert_eq!(next(&input), "Closed");
         assert!(input.events().recv().is_err());
         assert!(input.park().is_ok());
+    }
+
+    #[test]
+    fn a_line_that_was_typed_early_ends_with_enter() {
+        let (terminal, mut person) = UnixStream::pair().unwrap();
+        person.write_all(b"hi\n").unwrap();
+        let input = Input::start(File::from(OwnedFd::from(terminal)), 3).unwrap();
+        assert_eq!(
+            [next(&input), next(&input), next(&input)],
+            ["h", "i", "enter"]
+        );
+        person.write_all(b"\n").unwrap();
+        assert_eq!(next(&input), "ctrl+j");
     }
 
     #[test]

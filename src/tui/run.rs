@@ -21,6 +21,7 @@ use super::terminal::{self, ASK_BACKGROUND, ASK_CURSOR, Modes, Terminal};
 use crate::agent::{Core, Input as Request, Output};
 use crate::error::Result;
 use crate::extension::Host;
+use crate::sys::poll::pending;
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::{self, JobSignal};
 
@@ -107,7 +108,8 @@ impl Loop {
         let core = Core::start(never(), host)?;
         terminal.enter(Modes::default())?;
         terminal.restore_on_panic();
-        let input = Input::start(keys)?;
+        let ahead = pending(keys.as_fd()).unwrap_or(0);
+        let input = Input::start(keys, ahead)?;
         let writer = Writer::start(terminal.clone())?;
         let now = Instant::now();
         let mut started = Self {
@@ -215,6 +217,9 @@ impl Loop {
             }
             if let Ok(event) = self.input.events().try_recv() {
                 self.on_input(event);
+            } else if self.urgent {
+                // Who pressed a key waits for its frame, and not for what else there is.
+                return;
             } else if let Ok(outputs) = self.core.output.try_recv() {
                 self.on_outputs(outputs);
             } else {
@@ -241,7 +246,7 @@ impl Loop {
         }
         let effects = match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
-            InputEvent::Paste(text) => self.app.on_paste(&text),
+            InputEvent::Paste(text) => self.app.on_paste(&text, now),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
             InputEvent::Reply(reply) => return self.on_reply(reply),
             InputEvent::Focus(_) => return,
@@ -348,6 +353,7 @@ impl Loop {
                 }
                 Effect::Task(task) => self.start_task(task),
                 Effect::Write(bytes) => self.behind.extend(bytes),
+                Effect::Paint => self.urgent = true,
                 Effect::Redraw => self.screen.forget(),
                 Effect::Palette(palette) => self.screen.set_palette(palette),
                 Effect::Edit(text) => self.edit(&text),
@@ -363,14 +369,11 @@ impl Loop {
             let work = std::panic::AssertUnwindSafe(work);
             let result = std::panic::catch_unwind(work);
             let crashed =
-                || Done::Notice("something crashed in the background; this is a bug in e".into());
+                || Done::Lost("something crashed in the background; this is a bug in e".into());
             let _ = done.send(result.unwrap_or_else(|_| crashed()));
         });
         if started.is_err() {
-            let effects = self
-                .app
-                .on_done(Done::Notice("no thread could be started".into()));
-            self.perform(effects);
+            self.on_done(Done::Lost("no thread could be started".into()));
         }
     }
 
@@ -526,7 +529,7 @@ impl Loop {
         // A long conversation is shown as fast as the terminal takes it.
         self.urgent = self.dirty;
         self.last_frame = now;
-        let effects = self.app.after_frame();
+        let effects = self.app.after_frame(now);
         self.perform(effects);
     }
 
@@ -536,7 +539,11 @@ impl Loop {
         self.end_editor();
         self.writer.drain(LAST_FRAME);
         self.await_answer();
-        self.app.last_frame();
+        let is_bare = self.app.last_frame(self.screen.size()) && self.screen.begins();
+        if is_bare {
+            // The rows go below the cursor, wherever that is.
+            self.screen.cursor_is_unknown();
+        }
         self.dirty = true;
         self.urgent = true;
         // Where the rows are is not asked any more: the answer would reach the shell.

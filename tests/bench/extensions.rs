@@ -71,7 +71,7 @@ fn update_line(id: &str) -> String {
 }
 
 /// Puts extensions of these kinds into the home, in this order, in the place of those before.
-fn install(place: &Place, kinds: &[&str]) {
+pub fn install(place: &Place, kinds: &[&str]) {
     let directory = place.root.path().join("home/extensions");
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir(&directory).expect("a directory");

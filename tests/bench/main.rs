@@ -13,6 +13,7 @@ mod rpc;
 #[path = "../support/screen.rs"]
 mod screen;
 mod server;
+mod surfaces;
 mod tui;
 
 use std::fs;
@@ -37,7 +38,11 @@ fn main() {
     let first = args.next().unwrap_or_default();
     if first == extensions::EXTENSION {
         let kind = args.next().expect("a kind of extension");
-        return extensions::be(&kind.to_string_lossy());
+        let kind = kind.to_string_lossy();
+        if !surfaces::be(&kind) {
+            extensions::be(&kind);
+        }
+        return;
     }
     if first == RSS {
         let mut command = Command::new(args.next().expect("a program"));
@@ -85,6 +90,9 @@ const MEASURES: &[Measure] = &[
     ("ext-start", extensions::start),
     ("ext-hook", extensions::round_trips),
     ("ext-updates", extensions::updates),
+    ("ext-key", surfaces::game),
+    ("ext-storm", surfaces::storm),
+    ("ext-pane", surfaces::pane_rows),
     ("size", size),
 ];
 

@@ -19,17 +19,17 @@ use super::server::Reply;
 use super::{Place, ROUNDS, median, switches};
 
 const COLUMNS: u16 = 120;
-const ROWS: u16 = 40;
+pub const ROWS: u16 = 40;
 /// Keys that are timed.
 const KEYS: usize = 200;
 /// Where a frame begins.
 const FRAME: &[u8] = b"\x1b[?2026h";
 
-fn line(name: &str, value: String) {
+pub fn line(name: &str, value: String) {
     println!("{name:<58} {value:>10}");
 }
 
-fn ms(time: Duration) -> String {
+pub fn ms(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
@@ -51,13 +51,13 @@ fn is_ready(screen: &Screen) -> bool {
     has("┃") && has("m") && !rows.iter().any(|row| row.contains("Thinking"))
 }
 
-fn open(place: &Place) -> Pty {
+pub fn open(place: &Place) -> Pty {
     let mut pty = spawn(place, &[], false);
     pty.wait("the first frame", is_ready);
     pty
 }
 
-fn stop(mut pty: Pty) {
+pub fn stop(mut pty: Pty) {
     pty.send("\x03\x03");
     pty.wait_exit();
 }
@@ -145,7 +145,7 @@ fn furnish(place: &Place) {
 }
 
 /// Times keys from being typed to being seen.
-fn type_keys(pty: &mut Pty, name: &str) {
+pub fn type_keys(pty: &mut Pty, name: &str) {
     let mut times = Vec::new();
     let mut draft = String::new();
     for key in 0..KEYS {
@@ -221,6 +221,10 @@ pub fn frame(_: &Place) {
     let columns = usize::from(COLUMNS);
     let height = usize::from(ROWS);
     let palette = Palette::new(Theme::built_in(Background::Dark), Depth::Indexed);
+    // The terminal has them when it begins; they come in portions.
+    while transcript.has_settled() {
+        transcript.settled_rows(columns);
+    }
     for (name, is_full) in [("main screen", false), ("full screen", true)] {
         let mut painter = Painter::new(size, palette.clone(), false);
         painter.cursor_is_at(0, 0, size);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Raw};
+use crate::support::{Place, Raw, keys};
 
 #[test]
 fn no_command_makes_a_connection() {
@@ -119,12 +119,6 @@ fn the_doctor_tells_all_that_its_page_promises() {
         .run()
         .ends_with(0);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
-    let keys: Vec<&str> = report
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
     let expected = [
         "version",
         "channel",
@@ -140,7 +134,7 @@ fn the_doctor_tells_all_that_its_page_promises() {
         "extensions",
         "warnings",
     ];
-    assert_eq!(keys, expected);
+    assert_eq!(keys(&report), expected);
     assert_eq!(report["default_model"], "mock/plain");
     assert_eq!(report["e_home"], place.home.to_str().unwrap());
     assert_eq!(report["home_status"], "writable");

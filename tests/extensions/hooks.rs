@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::hooked;
+use super::{answering, hooked};
 use crate::support::{Actor, Place, Rpc, Run, call, say};
 
 /// Runs a turn in which the model runs `echo hi`, and gives the result that it read.
@@ -21,9 +21,7 @@ fn with_bash(place: &Place) -> (Run, String) {
 fn a_gate_may_block_a_call_with_a_reason() {
     let place = Place::new();
     let answer = json!({"block": true, "reason": "not on a Monday"});
-    let played = hooked(&place, "gate", "tool_call")
-        .says("hook.tool_call", answer)
-        .play();
+    let played = answering(&place, "gate", "tool_call", answer);
     let (run, result) = with_bash(&place);
     assert_eq!(result, "not on a Monday");
     assert_eq!(run.events("tool_end")[0]["outcome"], "blocked");
@@ -109,9 +107,7 @@ fn results_are_rewritten_in_declaration_order_before_anybody_sees_them() {
 #[test]
 fn a_result_hook_sees_failures_and_may_empty_a_result() {
     let place = Place::new();
-    let played = hooked(&place, "a", "tool_result")
-        .says("hook.tool_result", json!({"content": ""}))
-        .play();
+    let played = answering(&place, "a", "tool_result", json!({"content": ""}));
     place
         .provider
         .script([call("read", json!({"path": "secret"})), say("done")]);
@@ -149,11 +145,7 @@ fn what_a_result_hook_removes_cannot_be_read_with_read_result() {
 #[test]
 fn a_turn_gets_suffixes_and_messages_before_its_first_request() {
     let place = Place::new();
-    let says = |file: &str, answer: Value| {
-        hooked(&place, file, "before_turn")
-            .says("hook.before_turn", answer)
-            .play()
-    };
+    let says = |file: &str, answer: Value| answering(&place, file, "before_turn", answer);
     let first = says("1", json!({"system_suffix": "first suffix"}));
     let _second = says(
         "2",
@@ -195,11 +187,7 @@ fn a_turn_gets_suffixes_and_messages_before_its_first_request() {
 #[test]
 fn the_first_input_hook_that_decides_wins_and_all_notices_show() {
     let place = Place::new();
-    let says = |file: &str, answer: Value| {
-        hooked(&place, file, "input")
-            .says("hook.input", answer)
-            .play()
-    };
+    let says = |file: &str, answer: Value| answering(&place, file, "input", answer);
     let first = says("1", json!({"notice": "one lets it through"}));
     let second = says(
         "2",
@@ -221,9 +209,7 @@ fn the_first_input_hook_that_decides_wins_and_all_notices_show() {
 fn a_consumed_line_makes_no_request() {
     let place = Place::new();
     let answer = json!({"consume": true, "replace": "not this", "notice": "swallowed"});
-    hooked(&place, "a", "input")
-        .says("hook.input", answer)
-        .play();
+    answering(&place, "a", "input", answer);
     let run = place.json(&["go"]).run().ends_with(0);
     assert!(place.provider.received().is_empty());
     assert_eq!(run.result()["warnings"], json!(["swallowed"]));
@@ -233,9 +219,12 @@ fn a_consumed_line_makes_no_request() {
 #[test]
 fn an_empty_replacement_is_none() {
     let place = Place::new();
-    hooked(&place, "a", "input")
-        .says("hook.input", json!({"consume": false, "replace": ""}))
-        .play();
+    answering(
+        &place,
+        "a",
+        "input",
+        json!({"consume": false, "replace": ""}),
+    );
     place.p(&["as typed"]).run().ends_with(0);
     assert_eq!(place.provider.received()[0].last_user(), "as typed");
 }
@@ -243,9 +232,7 @@ fn an_empty_replacement_is_none() {
 #[test]
 fn a_line_of_a_one_shot_request_passes_the_input_hooks() {
     let place = Place::new();
-    let played = hooked(&place, "a", "input")
-        .says("hook.input", json!({"replace": "rewritten"}))
-        .play();
+    let played = answering(&place, "a", "input", json!({"replace": "rewritten"}));
     let run = place
         .e()
         .args(["rpc"])
@@ -309,9 +296,7 @@ fn an_answer_of_a_wrong_shape_changes_nothing_and_is_told_once() {
     let place = Place::new();
     let bad = hooked(&place, "bad", "tool_result").says("hook.tool_result", json!({"content": 7}));
     bad.play();
-    hooked(&place, "good", "tool_result")
-        .says("hook.tool_result", json!({"content": "checked"}))
-        .play();
+    answering(&place, "good", "tool_result", json!({"content": "checked"}));
     let bash = || call("bash", json!({"command": "echo hi"}));
     place.provider.script([bash(), bash(), bash(), say("done")]);
     let run = place.json(&["go"]).run().ends_with(0);

@@ -19,7 +19,7 @@ mod tools;
 
 use serde_json::{Value, json};
 
-use crate::support::{Actor, Place};
+use crate::support::{Actor, Place, Played};
 
 /// How much longer things may take than what is promised: machines that run tests are busy.
 const SLOW: u128 = 5;
@@ -27,6 +27,13 @@ const SLOW: u128 = 5;
 /// An extension that has this hook.
 fn hooked(place: &Place, file: &str, hook: &str) -> Actor {
     Actor::new(place, file, json!({"name": file, "hooks": [hook]}))
+}
+
+/// The same, with its one answer.
+fn answering(place: &Place, file: &str, hook: &str, answer: Value) -> Played {
+    hooked(place, file, hook)
+        .says(&format!("hook.{hook}"), answer)
+        .play()
 }
 
 /// An extension with one tool, which may be called with anything.

@@ -4,23 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Run, Step, call, call_raw, fails, say};
+use crate::support::{Place, RESULT, Run, Step, call, call_raw, fails, say};
 
-const RESULT: &[&str] = &[
-    "type",
-    "output",
-    "final_output",
-    "model",
-    "effort",
-    "aborted",
-    "error",
-    "error_details",
-    "warnings",
-    "usage",
-    "cost_usd",
-    "tools",
-    "session",
-];
 const DETAILS: &[&str] = &[
     "summary",
     "detail",
@@ -65,6 +50,7 @@ fn has_keys(value: &Value, expected: &[&str]) {
 #[track_caller]
 fn is_well_formed(run: &Run) {
     let lines = run.lines();
+    let result = [&["type"][..], &RESULT].concat();
     for line in &lines {
         let keys: &[&str] = match line["type"].as_str().expect("a type") {
             "turn_start" => &["type"],
@@ -87,7 +73,7 @@ fn is_well_formed(run: &Run) {
             "recovered" => &["type", "attempt", "limit"],
             "instructions" => &["type", "path"],
             "turn_end" => &["type", "aborted"],
-            "result" => RESULT,
+            "result" => &result,
             other => panic!("unknown type {other:?}"),
         };
         has_keys(line, keys);

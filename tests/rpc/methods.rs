@@ -1,13 +1,8 @@
 //! What each method answers and what it refuses.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{Place, Rpc, call, say};
-
-fn keys(value: &Value) -> Vec<&str> {
-    let object = value.as_object().expect("an object");
-    object.keys().map(String::as_str).collect()
-}
+use crate::support::{Place, Rpc, call, keys, say};
 
 #[test]
 fn hello_says_who_is_there() {

@@ -5,20 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Rpc};
-
-/// A small generator, so that a failure can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, below: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % below
-    }
-}
+use crate::support::{Place, Random, Rpc};
 
 fn random_request(random: &mut Random, sessions: &[String]) -> (&'static str, Value) {
     let session = match random.below(12) {

@@ -7,24 +7,11 @@ use e::session::{Log, load};
 use serde_json::json;
 
 use super::records;
-use crate::support::{Place, Step, call, say};
+use crate::support::{Place, Random, Step, call, say};
 
 /// Kills per thread, and threads.
 const KILLS: u64 = 25;
 const THREADS: u64 = 4;
-
-/// A small generator, so that every run kills at the same points of the script.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, below: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % below
-    }
-}
 
 /// A turn that is busy with everything that could be left behind or half written.
 fn turn() -> [Step; 5] {

@@ -9,7 +9,7 @@ use e::session::load;
 use serde_json::{Value, json};
 
 use crate::support::provider::Received;
-use crate::support::{Place, Rpc, Step, answer, call, say};
+use crate::support::{Place, Random, Rpc, Step, answer, call, say};
 
 /// Kills per place, and the places: two for each dialect.
 const KILLS: usize = 50;
@@ -28,19 +28,6 @@ const WINDOW: u64 = 20_000;
 
 const SUMMARY: &str = "## Goal\ng\n## Constraints & Preferences\nc\n## Progress\np\n\
     ## Key Decisions\nk\n## Next Steps\nn\n## Critical Context\nx\n";
-
-/// A small generator, so that every run kills at about the same points.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, below: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % below
-    }
-}
 
 /// What can be recognised wherever it is found: `mark-`, a number, a dash, a word.
 fn marks(text: &str) -> HashSet<String> {

@@ -3,4 +3,5 @@
 pub mod app;
 mod extensions;
 mod painter;
+mod redraws;
 mod terminal;

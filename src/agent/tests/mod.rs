@@ -2,6 +2,7 @@
 
 mod compaction;
 mod control;
+mod extensions;
 mod hooks;
 mod sessions;
 mod stops;

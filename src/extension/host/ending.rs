@@ -35,7 +35,6 @@ impl Host {
 
     /// Refuses every open request, and takes questions back.
     pub fn refuse_open(&mut self, why: &str, now: Instant) {
-        self.refuse_all_late(why, now);
         let asked: Vec<AskId> = self.open.keys().copied().collect();
         for ask in asked {
             self.answer(ask, Err(why.into()), now);
@@ -153,7 +152,6 @@ impl Host {
             State::Running => child.state = State::Gone,
         }
         child.leaving = None;
-        child.late.clear();
         if let Some(link) = child.take_link() {
             link.stop(GRACE);
         }

@@ -49,7 +49,7 @@ pub struct Asked {
     pub extension: String,
     /// As it was sent.
     pub method: String,
-    /// As they were sent.
+    /// As they were sent, where [`Request::is_relayed`]; null otherwise.
     pub params: Value,
     /// Understood, checked and bounded.
     pub request: Request,

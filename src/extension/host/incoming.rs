@@ -3,14 +3,13 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::ending::exit_text;
-use super::{Asked, Failure, Host, HostEvent, Open};
+use super::{Asked, Failure, Host, HostEvent, Kind, Open};
 use crate::extension::child::{Leaving, MAX_OPEN, Pending, Purpose, State};
 use crate::extension::process::{BATCH, FromChild, News};
-use crate::extension::wire::{self, Message};
-use crate::extension::{AskId, ExtensionId, fields, manifest, request};
+use crate::extension::wire::{self, Asking, Message};
+use crate::extension::{AskId, ExtensionId, fields, manifest};
 
 /// How long an extension that is leaving is waited for, to read what it wrote last and to learn how
 /// it ended.
@@ -115,16 +114,11 @@ impl Host {
                     self.chat(HostEvent::Said { extension, text });
                 }
             }
-            Message::Request {
-                id: request,
-                method,
-                params,
-                size,
-            } => match child.state {
-                State::Starting if child.early.len() < MAX_OPEN && size <= EARLY => {
-                    child.early.push((request, method, params));
+            Message::Request(asking) => match child.state {
+                State::Starting if child.early.len() < MAX_OPEN && asking.size <= EARLY => {
+                    child.early.push(*asking);
                 }
-                _ => self.on_request(id, request, method, (params, size), now),
+                _ => self.on_request(id, *asking, now),
             },
             Message::NotUtf8 => {
                 let text = format!(
@@ -176,43 +170,52 @@ impl Host {
                 for problem in problems {
                     self.notice(format!("extension {file}: {problem}"));
                 }
-                for (request, method, params) in early {
-                    self.on_request(id, request, method, (params, 0), now);
+                for asking in early {
+                    self.on_request(id, asking, now);
                 }
             }
             Err(problem) => self.skip(id, &problem),
         }
     }
 
-    pub(super) fn on_request(
-        &mut self,
-        from: ExtensionId,
-        id: Box<RawValue>,
-        method: String,
-        (params, size): (Value, usize),
-        now: Instant,
-    ) {
+    fn on_request(&mut self, from: ExtensionId, asking: Asking, now: Instant) {
         let child = &mut self.children[from.0];
+        let Asking {
+            id,
+            method,
+            params,
+            size,
+            request,
+        } = asking;
         let served = match method.split_once('.') {
             Some(("ui", _)) => self.serves.ui,
             Some(("session", _)) => self.serves.session,
             _ => true,
         };
-        if child.open + child.early.len() >= MAX_OPEN {
-            return self.postpone(from, id, method, (params, size), now);
-        }
+        let kind = match &request {
+            Ok(request) if request.is_question() => Kind::Question,
+            Ok(request) if request.is_redraw() => Kind::Redraw,
+            Ok(_) | Err(_) => Kind::Other,
+        };
+        let open = match kind {
+            // A flood of these waits for itself, so that the newest is never the one refused.
+            Kind::Redraw => 0,
+            Kind::Question | Kind::Other => child.open,
+        };
         let request = match () {
+            () if open + child.early.len() >= MAX_OPEN => Err(format!(
+                "{MAX_OPEN} of your requests are unanswered; wait for an answer"
+            )),
             () if !served => Err("no ui".into()),
             () if child.state == State::Starting => {
                 Err("this is too long before the manifest; send it again after it".into())
             }
-            () => request::parse(&method, &params),
+            // What waits for a person is kept meanwhile.
+            () if kind == Kind::Question && size > QUESTION => {
+                Err("a question may have 1 MiB".into())
+            }
+            () => request,
         };
-        // What waits for a person is kept meanwhile.
-        let request = request.and_then(|request| match request.is_question() && size > QUESTION {
-            true => Err("a question may have 1 MiB".into()),
-            false => Ok(request),
-        });
         match request {
             Err(error) => {
                 if !child.post(&wire::response(&id, &Err(error)), now) {
@@ -220,19 +223,17 @@ impl Host {
                 }
             }
             Ok(request) => {
-                let is_question = request.is_question();
-                child.open += 1;
-                if is_question {
+                match kind {
+                    Kind::Redraw => child.redraw_opened(),
+                    Kind::Question | Kind::Other => child.open += 1,
+                }
+                if kind == Kind::Question {
                     child.question_opened(now);
                 }
                 let extension = child.name().to_owned();
                 self.last_ask += 1;
                 let ask = AskId(self.last_ask);
-                let open = Open {
-                    from,
-                    id,
-                    is_question,
-                };
+                let open = Open { from, id, kind };
                 self.open.insert(ask, open);
                 self.out.push_back(HostEvent::Asked(Asked {
                     ask,

@@ -17,6 +17,7 @@ use super::foreground::{self, Foreground, Program};
 use super::guard::Guard;
 use super::{Child, Exit, Owner, Process, Spawn, launch, strays};
 use crate::error::{Error, Result};
+use crate::sys::ended::{Ended, alive};
 use crate::sys::signal;
 
 /// How long a process has to end after SIGTERM, where nobody says otherwise.
@@ -37,7 +38,13 @@ enum Request {
     Sweep(Option<Owner>, Duration, Sender<usize>),
 }
 
-static THREAD: OnceLock<Result<Sender<Request>>> = OnceLock::new();
+/// The way to the thread.
+struct Thread {
+    requests: Sender<Request>,
+    ended: Ended,
+}
+
+static THREAD: OnceLock<Result<Thread>> = OnceLock::new();
 
 pub fn spawn(spawn: Spawn) -> Result<Child> {
     launch(|reply| Request::Spawn(Box::new(spawn), reply))
@@ -52,12 +59,23 @@ pub fn signal_foreground(pid: u32, signal: libc::c_int) {
 }
 
 fn launch<T>(request: impl FnOnce(Sender<Result<T>>) -> Request) -> Result<T> {
-    let requests = THREAD.get_or_init(|| start().map_err(Error::from)).as_ref();
-    let requests = requests.map_err(|error| error.clone().context("no thread for children"))?;
-    let (reply, launched) = bounded(1);
-    let gone = || Error::failed("the thread for children has ended");
-    requests.send(request(reply)).map_err(|_| gone())?;
-    launched.recv().map_err(|_| gone())?
+    let thread = THREAD.get_or_init(|| start().map_err(Error::from)).as_ref();
+    let thread = thread.map_err(|error| error.clone().context("no thread for children"))?;
+    let launched = thread.ask(request, None);
+    launched.unwrap_or_else(|| Err(Error::failed("the thread for children has ended")))
+}
+
+impl Thread {
+    /// The answer to a request; none when the thread has ended or the time is over.
+    fn ask<T>(
+        &self,
+        request: impl FnOnce(Sender<T>) -> Request,
+        limit: Option<Duration>,
+    ) -> Option<T> {
+        let (reply, answer) = bounded(1);
+        self.requests.send(request(reply)).ok()?;
+        self.ended.answer(&answer, limit).ok()
+    }
 }
 
 pub fn stop(id: u64, grace: Duration) {
@@ -66,9 +84,9 @@ pub fn stop(id: u64, grace: Duration) {
 
 /// The groups that are tracked right now.
 pub fn groups() -> Vec<u32> {
-    let (reply, groups) = bounded(1);
-    send(Request::Groups(reply));
-    groups.recv().unwrap_or_default()
+    let thread = running();
+    let groups = thread.and_then(|thread| thread.ask(Request::Groups, None));
+    groups.unwrap_or_default()
 }
 
 pub fn sweep(owner: Option<Owner>, grace: Duration) -> usize {
@@ -76,24 +94,28 @@ pub fn sweep(owner: Option<Owner>, grace: Duration) -> usize {
         // Without a thread by now there will be none.
         let _ = THREAD.get_or_init(|| Err(closed()));
     }
-    let (reply, found) = bounded(1);
-    send(Request::Sweep(owner, grace, reply));
+    let sweep = |found| Request::Sweep(owner, grace, found);
     // Twice the rest, because the thread may have to finish a step before it begins.
-    found
-        .recv_timeout(grace + KILL_WAIT * 2)
-        .unwrap_or_default()
+    let limit = Some(grace + KILL_WAIT * 2);
+    let found = running().and_then(|thread| thread.ask(sweep, limit));
+    found.unwrap_or_default()
 }
 
 /// Without a thread there is no child that a request could be about.
+fn running() -> Option<&'static Thread> {
+    THREAD.get()?.as_ref().ok()
+}
+
 fn send(request: Request) {
-    if let Some(Ok(requests)) = THREAD.get() {
+    if let Some(thread) = running() {
         // The thread ends with the process only.
-        let _ = requests.send(request);
+        let _ = thread.requests.send(request);
     }
 }
 
-fn start() -> io::Result<Sender<Request>> {
+fn start() -> io::Result<Thread> {
     let (sender, requests) = bounded(QUEUE);
+    let (alive, ended) = alive();
     let reaps = signal::watch_children()?;
     #[cfg(target_os = "linux")]
     // SAFETY: prctl takes numbers here. From now on orphans of children become children.
@@ -107,8 +129,14 @@ fn start() -> io::Result<Sender<Request>> {
     };
     thread::Builder::new()
         .name("children".into())
-        .spawn(move || table.run(requests, reaps))?;
-    Ok(sender)
+        .spawn(move || {
+            let _alive = alive;
+            table.run(requests, reaps);
+        })?;
+    Ok(Thread {
+        requests: sender,
+        ended,
+    })
 }
 
 #[derive(Default)]

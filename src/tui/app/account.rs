@@ -4,6 +4,7 @@
 
 use serde_json::json;
 
+use super::deaf::Deaf;
 use super::{App, Done, Effect, Surface, Task};
 use crate::agent::Selection;
 use crate::config::AUTH;
@@ -91,6 +92,7 @@ impl App {
     pub(super) fn open_login(&mut self, why: Why, providers: Vec<Provider>) -> Vec<Effect> {
         let login = match why {
             Why::Start(reason) => {
+                self.deaf = Deaf::Unseen;
                 let named = self.options.model.as_ref().or(self.settings.model.as_ref());
                 self.transcript.push_notice(match named {
                     Some(_) => &reason,

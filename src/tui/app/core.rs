@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::session::Asked;
 use super::{App, Effect, Turn};
 use crate::agent::{Answer, Output, RequestId, TurnEvent};
 use crate::extension::Verdict;
@@ -45,16 +46,28 @@ impl App {
         if self.shell_event(request, event) {
             return Vec::new();
         }
-        if let TurnEvent::Steered(text) = event {
-            self.queue_taken(text);
+        match event {
+            TurnEvent::Steered(text) => self.queue_taken(text),
+            TurnEvent::Discarded(texts) => self.queue_discarded(texts),
+            _ => {}
         }
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
         if let TurnEvent::TurnStart | TurnEvent::Compacting = event {
-            // One that an extension started has no prompt that was submitted here.
+            // One that an extension or the core itself began has no prompt that was submitted here.
             let request = request.unwrap_or(RequestId::NOBODY);
-            session.turn.get_or_insert_with(|| Turn::new(request, now));
+            session.asked.take_if(|asked| asked.request == request);
+            if session
+                .turn
+                .as_ref()
+                .is_none_or(|turn| turn.request != request)
+            {
+                session.turn = Some(Turn {
+                    summarises: *event == TurnEvent::Compacting,
+                    ..Turn::new(request, now)
+                });
+            }
         }
         if let TurnEvent::Usage(usage) = event {
             session.context_tokens = usage.prompt() + usage.output;
@@ -77,8 +90,10 @@ impl App {
         match answer {
             Answer::Turn(result) => {
                 let session = self.session.as_mut();
-                let turn = session
-                    .and_then(|session| session.turn.take_if(|turn| turn.request == request));
+                let turn = session.and_then(|session| {
+                    session.asked.take_if(|asked| asked.request == request);
+                    session.turn.take_if(|turn| turn.request == request)
+                });
                 if let Some(turn) = turn {
                     let elapsed = now.saturating_duration_since(turn.started);
                     match turn.summarises {
@@ -92,21 +107,31 @@ impl App {
                 }
                 self.next_line(now)
             }
-            Answer::Shell(result) => self.shell_done(Some(&result), now),
+            Answer::Shell(result) => self.shell_done(&result, now),
             Answer::Refused(why) => {
                 if let Some(effects) = self.queue_refused(request, now) {
                     return effects;
                 }
-                if let Some(session) = &mut self.session {
-                    session.turn.take_if(|turn| turn.request == request);
+                let Some(session) = &mut self.session else {
+                    self.transcript.push_error(&why);
+                    return self.refused(request, now);
+                };
+                session.turn.take_if(|turn| turn.request == request);
+                if session.shell.take_if(|shell| *shell == request).is_some() {
+                    self.transcript.end_shell(None);
                 }
-                self.transcript.push_error(&why);
-                let mut effects = self.refused(request, now);
-                if let Some(shell) = self.session.as_ref().and_then(|session| session.shell) {
-                    if shell == request {
-                        effects.extend(self.shell_done(None, now));
+                let asked = session.asked.take_if(|asked| asked.request == request);
+                match asked {
+                    // Something else has begun meanwhile; the line has its turn after that.
+                    Some(asked) if self.is_busy() => self.queue.first(asked.line),
+                    Some(Asked { line, .. }) => {
+                        self.transcript.push_error(&why);
+                        self.give_back(&line.text, line.images);
                     }
+                    None => self.transcript.push_error(&why),
                 }
+                let mut effects = self.refused(request, now);
+                effects.extend(self.next_line(now));
                 effects
             }
             Answer::Hooked(verdict) => match *verdict {
@@ -116,7 +141,12 @@ impl App {
                 }
                 verdict => self.input_hooked(request, verdict, now),
             },
-            Answer::Called(result) => self.called(request, result, now),
+            Answer::Called(result) => {
+                let mut effects = self.called(request, result, now);
+                // Somebody ran a command, or has typed a part of one.
+                effects.push(Effect::Paint);
+                effects
+            }
             Answer::Done => {
                 self.queue_done(request);
                 self.awaited(request, Answer::Done, now)

@@ -32,6 +32,8 @@ pub enum Effect {
     Task(Task),
     /// Write these bytes to the terminal, behind the next frame.
     Write(Vec<u8>),
+    /// Paint the next frame at once: a person waits for it.
+    Paint,
     /// Paint everything anew.
     Redraw,
     /// Use these colours.
@@ -71,6 +73,8 @@ pub enum Done {
     Clip(u64, std::result::Result<Clip, String>),
     /// The image that a prompt begins with, if it does.
     Looked(u64, Vec<Image>),
+    /// A task came to nothing, for this reason.
+    Lost(String),
     /// Something to tell, and nothing else.
     Notice(String),
     /// What a picker over the draft offers.

@@ -133,13 +133,11 @@ impl App {
         Some((number, Effect::Task(Task::new(work))))
     }
 
-    /// Keeps what cannot be sent now: it is a draft again, unless there is one by now.
+    /// Keeps what cannot be sent now: it is a draft again, above the one there is by now.
     pub(super) fn give_back(&mut self, text: &str, images: Vec<Image>) {
-        if self.composer.draft().is_blank() && !self.composer.is_field() {
-            self.composer.set_text(text);
-            for image in images {
-                self.composer.attach_image(image);
-            }
+        self.composer.put_above(text);
+        for image in images {
+            self.composer.attach_image(image);
         }
     }
 

@@ -19,6 +19,9 @@ impl App {
         if let Some(effects) = self.reader_key(press, command) {
             return effects;
         }
+        if self.is_deaf(now) {
+            return self.type_ahead(press, now);
+        }
         if let Some(effects) = self.extension_key(press, now) {
             return effects;
         }
@@ -77,8 +80,13 @@ impl App {
     }
 
     /// Text was pasted.
-    pub fn on_paste(&mut self, text: &str) -> Vec<Effect> {
+    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
         if self.reader.is_some() {
+            return Vec::new();
+        }
+        if self.is_deaf(now) && !self.composer.is_field() {
+            self.typed_at = Some(now);
+            self.paste(text);
             return Vec::new();
         }
         if let Some(effects) = self.extension_paste(text) {
@@ -123,6 +131,7 @@ impl App {
         self.reader = None;
         self.reading = None;
         self.discard_later();
+        self.queue_forget();
         effects.extend(self.close_surfaces());
         self.composer.clear();
         self.held_prompt = None;

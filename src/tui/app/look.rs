@@ -84,7 +84,7 @@ impl App {
     pub fn on_mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
         if self.reader.is_none() {
             if let Some(effects) = self.pane_mouse(mouse) {
-                return effects;
+                return self.extensions.awaits(effects);
             }
         }
         let lines = self.settings.scroll_lines as isize;
@@ -100,14 +100,23 @@ impl App {
         Vec::new()
     }
 
-    /// The next frame is the last one: what belongs to a running app alone is not on it.
-    pub fn last_frame(&mut self) {
+    /// The next frame is the last one: what belongs to a running app alone is not on it. Of a
+    /// conversation in full-screen mode the end goes to the main screen; true then.
+    pub fn last_frame(&mut self, size: Size) -> bool {
         self.reader = None;
         self.scroll.follow();
         self.surface = None;
         // The core is about to answer what they have asked.
         let _ = self.forget_extensions("e is shutting down");
         self.armed_until = None;
+        self.transcript.finish();
+        let was_full = self.is_full();
+        if was_full {
+            self.settings.tui_mode = None;
+            let rows = usize::from(size.rows).saturating_sub(1);
+            self.transcript.keep_last(size.columns.into(), rows);
+        }
+        was_full
     }
 
     /// Starts the person's editor with a text. The terminal is its own from here on.

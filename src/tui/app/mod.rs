@@ -8,6 +8,7 @@ mod account;
 mod commands;
 mod completion;
 mod core;
+mod deaf;
 mod effect;
 mod extensions;
 mod general;
@@ -123,6 +124,7 @@ pub struct App {
     armed_until: Option<Instant>,
     /// When the person last wrote something.
     typed_at: Option<Instant>,
+    deaf: deaf::Deaf,
     extensions: extensions::Extensions,
     /// Where accepted prompts are kept.
     history: History,
@@ -177,6 +179,7 @@ impl App {
             relaunch,
             armed_until: None,
             typed_at: None,
+            deaf: deaf::Deaf::No,
             extensions: extensions::Extensions::default(),
             history,
             background: None,
@@ -225,6 +228,7 @@ impl App {
                 self.transcript.push_notice(&why);
                 Vec::new()
             }
+            Done::Lost(why) => self.task_lost(&why),
             Done::Listed(listed) => self.listed(listed),
             Done::Read(request, text) => self.read(request, text, Instant::now()),
             Done::Models(wanted, models) => self.models_listed(wanted, models),
@@ -243,6 +247,20 @@ impl App {
             }
             Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
+    }
+
+    /// Which task came to nothing is not known, so nothing waits for one any longer.
+    fn task_lost(&mut self, why: &str) -> Vec<Effect> {
+        self.transcript.push_error(why);
+        self.is_opening = false;
+        self.reading = None;
+        self.cycling = None;
+        self.unsaved.is_writing = false;
+        self.give_up_waiting(|line| line.awaits_task());
+        if self.session.is_none() {
+            self.give_up_waiting(|_| true);
+        }
+        self.carry_out(Instant::now())
     }
 
     /// The directory that is worked in.

@@ -19,7 +19,7 @@ const THEMES: &[&str] = &["auto", "light", "dark"];
 #[derive(Debug, Default)]
 pub struct Unsaved {
     changes: Map<String, Value>,
-    is_writing: bool,
+    pub(super) is_writing: bool,
 }
 
 impl App {

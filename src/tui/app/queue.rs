@@ -21,6 +21,15 @@ pub(super) struct Queue {
     amends: Vec<(RequestId, Amend)>,
 }
 
+/// A line that has to wait.
+#[derive(Debug, PartialEq)]
+pub struct Line {
+    pub text: String,
+    pub images: Vec<Image>,
+    /// It is for the model whatever it looks like.
+    pub is_prompt: bool,
+}
+
 #[derive(Debug)]
 struct Waiting {
     text: String,
@@ -37,7 +46,7 @@ enum Goes {
     /// Into the running turn; the core holds it under this request.
     Turn(RequestId),
     /// It is carried out when nothing runs.
-    Later(Vec<Image>),
+    Later { images: Vec<Image>, is_prompt: bool },
 }
 
 /// An edit of a message that the core holds.
@@ -54,8 +63,20 @@ impl Queue {
     }
 
     /// A line has to wait until nothing runs.
-    pub fn later(&mut self, text: String, images: Vec<Image>) {
-        self.push(text, Goes::Later(images));
+    pub fn later(&mut self, line: Line) {
+        let Line {
+            text,
+            images,
+            is_prompt,
+        } = line;
+        self.push(text, Goes::Later { images, is_prompt });
+    }
+
+    /// The same for one that goes before those that wait already.
+    pub fn first(&mut self, line: Line) {
+        self.later(line);
+        self.messages.rotate_right(1);
+        self.review = self.review.map(|review| review + 1);
     }
 
     fn push(&mut self, text: String, goes: Goes) {
@@ -67,62 +88,102 @@ impl Queue {
         });
     }
 
-    /// The next line, when nothing runs any more.
-    pub fn next_line(&mut self) -> Option<(String, Vec<Image>)> {
-        let is_later = |waiting: &Waiting| matches!(waiting.goes, Goes::Later(_));
-        let at = self.messages.iter().position(is_later)?;
-        let waiting = self.messages.remove(at);
-        self.review = self.review.filter(|review| *review != at);
-        self.shift_review(at);
-        match waiting.goes {
-            Goes::Later(images) => Some((waiting.text, images)),
-            Goes::Turn(_) => None,
-        }
-    }
-
-    fn shift_review(&mut self, removed: usize) {
-        self.review = self
-            .review
-            .map(|review| review - usize::from(removed < review));
-    }
-
     /// What the band tells.
     pub fn band(&self) -> queue::Queue {
-        let steers = |waiting: &&Waiting| matches!(waiting.goes, Goes::Turn(_));
+        let steers = self.messages.iter().filter(|waiting| waiting.steers());
         queue::Queue {
             waiting: self.messages.len(),
-            steering: self.messages.iter().filter(steers).count(),
+            steering: steers.count(),
             editing: self.review,
         }
+    }
+}
+
+impl Waiting {
+    fn steers(&self) -> bool {
+        matches!(self.goes, Goes::Turn(_))
+    }
+
+    /// Whether it is what the turn tells about: the text, or one of before an edit.
+    fn is(&self, text: &str) -> bool {
+        let mut texts = self.earlier.iter().chain([&self.text]);
+        self.steers() && texts.any(|one| one == text)
     }
 }
 
 impl App {
     /// A message went into the turn.
     pub(super) fn queue_taken(&mut self, text: &str) {
-        let is_it = |waiting: &Waiting| {
-            let texts = || waiting.earlier.iter().chain([&waiting.text]);
-            matches!(waiting.goes, Goes::Turn(_)) && texts().any(|one| one == text)
-        };
-        if let Some(at) = self.queue.messages.iter().position(is_it) {
-            self.drop_waiting(at);
+        if let Some(at) = self.position(|waiting| waiting.is(text)) {
+            self.take_waiting(at);
+        }
+    }
+
+    /// Messages did not get into the turn: they are drafts again.
+    pub(super) fn queue_discarded(&mut self, texts: &[String]) {
+        for text in texts.iter().rev() {
+            if let Some(at) = self.position(|waiting| waiting.is(text)) {
+                self.withdraw(at);
+            }
         }
     }
 
     /// The turn is over: nothing goes into it any more.
     pub(super) fn queue_turn_over(&mut self) {
-        let steers = |waiting: &Waiting| matches!(waiting.goes, Goes::Turn(_));
-        while let Some(at) = self.queue.messages.iter().position(steers) {
-            self.drop_waiting(at);
+        while let Some(at) = self.position(Waiting::steers) {
+            self.take_waiting(at);
         }
     }
 
-    /// Gives up the lines that wait until nothing runs.
+    /// Makes drafts of the lines that wait until nothing runs.
     pub(super) fn discard_later(&mut self) {
-        while let Some((text, _)) = self.queue.next_line() {
-            self.transcript.push_notice(&format!("not sent: {text}"));
+        let later = |waiting: &&Waiting| !waiting.steers();
+        for waiting in self.queue.messages.iter().filter(later) {
+            let says = format!("not sent: {}", waiting.text);
+            self.transcript.push_notice(&says);
         }
-        self.leave_orphan();
+        while let Some(at) = self.queue.messages.iter().rposition(|one| !one.steers()) {
+            self.withdraw(at);
+        }
+    }
+
+    /// Forgets all that waits. What goes into the turn may still get there.
+    pub(super) fn queue_forget(&mut self) {
+        self.queue.messages.clear();
+        self.queue.review = None;
+    }
+
+    /// The next line that nothing has to run for.
+    pub(super) fn next_later(&mut self) -> Option<Line> {
+        let at = self.position(|waiting| !waiting.steers())?;
+        let (waiting, _) = self.take_waiting(at);
+        match waiting.goes {
+            Goes::Later { images, is_prompt } => Some(Line {
+                text: waiting.text,
+                images,
+                is_prompt,
+            }),
+            Goes::Turn(_) => None,
+        }
+    }
+
+    fn position(&self, is_it: impl FnMut(&Waiting) -> bool) -> Option<usize> {
+        self.queue.messages.iter().position(is_it)
+    }
+
+    /// Makes a message a draft again.
+    fn withdraw(&mut self, at: usize) {
+        let (waiting, is_draft) = self.take_waiting(at);
+        let images = match waiting.goes {
+            Goes::Later { images, .. } => images,
+            Goes::Turn(_) => Vec::new(),
+        };
+        match is_draft {
+            true => images
+                .into_iter()
+                .for_each(|image| self.composer.attach_image(image)),
+            false => self.give_back(&waiting.text, images),
+        }
     }
 
     /// The core has refused something: true when that was about a message that waited, which is
@@ -148,7 +209,11 @@ impl App {
         let text = self.forget_steer(request)?;
         match self.turn() {
             Some(_) => {
-                self.queue.later(text, Vec::new());
+                self.queue.later(Line {
+                    text,
+                    images: Vec::new(),
+                    is_prompt: true,
+                });
                 Some(Vec::new())
             }
             None => Some(self.prompt(text, Vec::new(), now)),
@@ -161,31 +226,26 @@ impl App {
     }
 
     fn forget_steer(&mut self, request: RequestId) -> Option<String> {
-        let is_it = |waiting: &Waiting| waiting.goes == Goes::Turn(request);
-        let at = self.queue.messages.iter().position(is_it)?;
-        let text = self.queue.messages[at].text.clone();
-        self.drop_waiting(at);
-        Some(text)
+        let at = self.position(|waiting| waiting.goes == Goes::Turn(request))?;
+        Some(self.take_waiting(at).0.text)
     }
 
     /// Removes a message. One that is being edited stays in the composer as a draft, when the person
-    /// has changed it.
-    fn drop_waiting(&mut self, at: usize) {
-        let waiting = self.queue.messages.remove(at);
-        if self.queue.review == Some(at) {
-            self.queue.review = None;
-            if self.composer.draft().buffer.text() == waiting.text {
-                self.composer.set_text("");
-            }
+    /// has changed it; an edit that was left is in history.
+    fn take_waiting(&mut self, at: usize) -> (Waiting, bool) {
+        let mut waiting = self.queue.messages.remove(at);
+        if let Some(edit) = waiting.edit.take() {
+            self.composer.remember(&edit);
         }
-        self.queue.shift_review(at);
-    }
-
-    /// The message in the composer is gone: without a message there is no review.
-    fn leave_orphan(&mut self) {
-        if self.queue.messages.is_empty() {
-            self.queue.review = None;
+        let is_reviewed = self.queue.review.take_if(|review| *review == at).is_some();
+        let is_same = self.composer.draft().buffer.text() == waiting.text;
+        if is_reviewed && is_same {
+            self.composer.set_text("");
         }
+        if let Some(review) = &mut self.queue.review {
+            *review -= usize::from(at < *review);
+        }
+        (waiting, is_reviewed && !is_same)
     }
 
     /// A key that reviews what waits, if it does.
@@ -237,7 +297,7 @@ impl App {
         }
         let before = std::mem::replace(&mut waiting.text, text.clone());
         match waiting.goes {
-            Goes::Later(_) => Vec::new(),
+            Goes::Later { .. } => Vec::new(),
             Goes::Turn(message) => {
                 waiting.earlier.push(before);
                 self.amend(message, Some(text))
@@ -249,7 +309,7 @@ impl App {
         self.queue.review = None;
         let waiting = self.queue.messages.remove(at);
         let effects = match waiting.goes {
-            Goes::Later(_) => Vec::new(),
+            Goes::Later { .. } => Vec::new(),
             Goes::Turn(message) => self.amend(message, None),
         };
         if !self.queue.messages.is_empty() {
@@ -280,5 +340,176 @@ impl App {
 impl Queue {
     fn reviewed(&mut self) -> Option<&mut Waiting> {
         self.messages.get_mut(self.review?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::app;
+    use super::*;
+    use crate::agent::{Answer, Output, SessionKey, TurnEvent, TurnResult};
+    use crate::extension::Registry;
+    use crate::tui::key::{InputEvent, Parser};
+
+    /// An app with a session, and what it has told the core.
+    struct Table {
+        app: App,
+        now: Instant,
+        told: Vec<(RequestId, String)>,
+    }
+
+    impl Table {
+        fn new() -> Self {
+            Self {
+                app: app(Registry::default()),
+                now: Instant::now(),
+                told: Vec::new(),
+            }
+        }
+
+        fn note(&mut self, effects: Vec<Effect>) {
+            for effect in effects {
+                let Effect::Send(input) = effect else {
+                    continue;
+                };
+                self.told.extend(match input {
+                    Input::Prompt {
+                        request, prompt, ..
+                    } => Some((request, format!("prompt {}", prompt.text))),
+                    Input::Steer { request, text, .. } => Some((request, format!("steer {text}"))),
+                    Input::Shell {
+                        request, command, ..
+                    } => Some((request, format!("shell {command}"))),
+                    Input::Compact { request, .. } => Some((request, "compact".into())),
+                    Input::Interrupt { request, .. } => Some((request, "stop".into())),
+                    _ => None,
+                });
+            }
+        }
+
+        /// Keys; what the core is told because of them.
+        fn press(&mut self, keys: &str) -> String {
+            let mut parser = Parser::default();
+            let mut events = parser.feed(keys.as_bytes());
+            events.extend(parser.flush());
+            let before = self.told.len();
+            for event in events {
+                if let InputEvent::Key(press) = event {
+                    let effects = self.app.on_key(press, self.now);
+                    self.note(effects);
+                }
+            }
+            self.told_since(before)
+        }
+
+        fn told_since(&self, before: usize) -> String {
+            let told: Vec<&str> = self.told[before..].iter().map(|one| &*one.1).collect();
+            told.join(", ")
+        }
+
+        fn last(&self) -> RequestId {
+            self.told.last().unwrap().0
+        }
+
+        fn event(&mut self, request: RequestId, event: TurnEvent) {
+            let output = Output::Event {
+                session: SessionKey(1),
+                request: Some(request),
+                event,
+            };
+            let effects = self.app.on_outputs(vec![output], self.now);
+            self.note(effects);
+        }
+
+        fn answer(&mut self, request: RequestId, answer: Answer) -> String {
+            let before = self.told.len();
+            let output = Output::Answer { request, answer };
+            let effects = self.app.on_outputs(vec![output], self.now);
+            self.note(effects);
+            self.told_since(before)
+        }
+
+        fn over(&mut self, request: RequestId) -> String {
+            self.answer(request, Answer::Turn(Box::new(TurnResult::default())))
+        }
+
+        fn draft(&self) -> String {
+            self.app.composer.draft().buffer.expand()
+        }
+    }
+
+    #[test]
+    fn what_is_said_to_a_summary_waits_for_its_end() {
+        let mut table = Table::new();
+        assert_eq!(table.press("/compact\r"), "compact");
+        let asked = table.last();
+        assert_eq!(table.press("one\r"), "");
+        table.event(asked, TurnEvent::Compacting);
+        assert_eq!(table.press("two\r"), "");
+        assert_eq!(table.over(asked), "prompt one");
+        let prompt = table.last();
+        table.event(prompt, TurnEvent::TurnStart);
+        assert_eq!(table.press("three\r"), "steer three");
+        assert_eq!(table.over(prompt), "prompt two");
+        let prompt = table.last();
+        table.event(prompt, TurnEvent::TurnStart);
+        table.over(prompt);
+        // One that the core makes by itself.
+        table.event(RequestId::NOBODY, TurnEvent::Compacting);
+        assert_eq!(table.press("four\r"), "");
+        assert_eq!(table.over(RequestId::NOBODY), "prompt four");
+    }
+
+    #[test]
+    fn a_line_that_came_too_early_has_its_turn_later() {
+        for (line, expected) in [("hi\r", "prompt hi"), ("!ls\r", "shell ls")] {
+            let mut table = Table::new();
+            assert_eq!(table.press(line), expected);
+            let asked = table.last();
+            table.event(RequestId::NOBODY, TurnEvent::Compacting);
+            assert_eq!(table.answer(asked, Answer::Refused("busy".into())), "");
+            assert_eq!(table.press("next\r"), "");
+            assert_eq!(table.over(RequestId::NOBODY), expected);
+            // What runs is not known here.
+            let mut table = Table::new();
+            table.press(line);
+            let asked = table.last();
+            table.answer(asked, Answer::Refused("busy".into()));
+            assert_eq!(table.draft(), line.trim_end());
+        }
+    }
+
+    #[test]
+    fn messages_that_an_interrupt_discards_are_drafts_again() {
+        for (key, draft) in [("\x1b", "two\nthree\n!ls\nmore"), ("\x03", "")] {
+            let mut table = Table::new();
+            table.press("one\r");
+            let turn = table.last();
+            table.event(turn, TurnEvent::TurnStart);
+            assert_eq!(
+                table.press("two\rthree\r!ls\rmore"),
+                "steer two, steer three"
+            );
+            assert_eq!(table.press(key), "stop");
+            let discarded = ["two", "three"].map(String::from).to_vec();
+            table.event(turn, TurnEvent::Discarded(discarded));
+            table.over(turn);
+            assert_eq!(table.draft(), draft, "{key:?}");
+            assert_eq!(table.app.queue.band().waiting, 0);
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_waits_stays_a_prompt() {
+        let mut table = Table::new();
+        table.press("!sleep 9\r");
+        let shell = table.last();
+        let effects = table.app.submit_prompt("!rm x".into(), table.now);
+        table.note(effects);
+        let result = crate::chat::ToolResult::failed("stopped");
+        assert_eq!(
+            table.answer(shell, Answer::Shell(Box::new(result))),
+            "prompt !rm x"
+        );
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::account::Why;
-use super::queue::Queue;
+use super::deaf::Deaf;
+use super::queue::{Line, Queue};
 use super::{App, Done, Effect, Opened, Surface, Task, Turn, transcript_options};
 use crate::agent::{
     Choice, Input, Origin, Past, Reason, RequestId, Selection, SessionKey, Toolset,
@@ -42,6 +43,17 @@ pub struct Session {
     pub turn: Option<Turn>,
     /// The command that runs.
     pub shell: Option<RequestId>,
+    /// What the turn or the command was begun with, until the core has begun with it.
+    pub asked: Option<Asked>,
+}
+
+/// A line on its way to the core, which refuses it when something runs that is not known here yet.
+#[derive(Debug)]
+pub struct Asked {
+    /// Its request.
+    pub request: RequestId,
+    /// The line.
+    pub line: Line,
 }
 
 impl App {
@@ -68,6 +80,7 @@ impl App {
                 let broader = broader.as_deref().map(|path| path.to_string_lossy());
                 let asks = panel::Trust::new(&path, broader.as_deref(), LOADS);
                 self.surface = Some(Surface::Trust(asks));
+                self.deaf = Deaf::Unseen;
                 Vec::new()
             }
         }
@@ -193,15 +206,19 @@ impl App {
             context_tokens: 0,
             turn: None,
             shell: None,
+            asked: None,
         });
         let origin = Origin {
             reason,
             handle: None,
         };
         effects.push(Effect::Send(Input::Open(key, Arc::new(spec), past, origin)));
+        // It was there before anything could be typed.
+        let typed = std::mem::take(&mut self.submitted);
         if let Some(prompt) = self.held_prompt.take() {
             effects.extend(self.submit_text(prompt, Instant::now()));
         }
+        self.submitted.extend(typed);
         effects.extend(self.carry_out(Instant::now()));
         effects
     }
@@ -214,7 +231,7 @@ impl App {
             return self.carry_out(Instant::now());
         }
         // What was to be said to the other session is not said to a fresh one unasked.
-        self.give_up_waiting();
+        self.give_up_waiting(|_| true);
         if error.kind() == Kind::Usage {
             return self.login(Why::Start(why));
         }

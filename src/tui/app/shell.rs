@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use super::queue::Line;
+use super::session::Asked;
 use super::{App, Effect};
 use crate::agent::{Input, RequestId, TurnEvent};
 use crate::chat::ToolResult;
@@ -20,8 +22,13 @@ impl App {
                 .push_notice("put a command behind the `!`, as in `!git status`");
             return Vec::new();
         }
+        let line = Line {
+            text: format!("!{command}"),
+            images: Vec::new(),
+            is_prompt: false,
+        };
         if self.is_busy() {
-            self.queue.later(format!("!{command}"), Vec::new());
+            self.queue.later(line);
             return Vec::new();
         }
         let request = self.next_request();
@@ -29,6 +36,7 @@ impl App {
             return Vec::new();
         };
         session.shell = Some(request);
+        session.asked = Some(Asked { request, line });
         self.transcript.start_shell(command);
         vec![Effect::Send(Input::Shell {
             session: session.key,
@@ -49,13 +57,13 @@ impl App {
         }
     }
 
-    /// The command has ended; without a result it never ran.
-    pub(super) fn shell_done(&mut self, result: Option<&ToolResult>, now: Instant) -> Vec<Effect> {
+    /// The command has ended.
+    pub(super) fn shell_done(&mut self, result: &ToolResult, now: Instant) -> Vec<Effect> {
         if let Some(session) = &mut self.session {
             session.shell = None;
+            session.asked = None;
         }
-        self.transcript
-            .end_shell(result.map(|result| result.content.as_str()));
+        self.transcript.end_shell(Some(&result.content));
         self.next_line(now)
     }
 
@@ -63,10 +71,13 @@ impl App {
     pub(super) fn next_line(&mut self, now: Instant) -> Vec<Effect> {
         let mut effects = Vec::new();
         while !self.is_busy() {
-            let Some((text, images)) = self.queue.next_line() else {
+            let Some(line) = self.next_later() else {
                 break;
             };
-            effects.extend(self.run_line(text, images, now));
+            effects.extend(match line.is_prompt {
+                true => self.prompt(line.text, line.images, now),
+                false => self.run_line(line.text, line.images, now),
+            });
         }
         effects
     }

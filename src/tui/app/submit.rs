@@ -6,6 +6,8 @@
 use std::time::Instant;
 
 use super::images::{QUESTION, without_path};
+use super::queue;
+use super::session::Asked;
 use super::{App, Done, Effect, Task, Turn, commands};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source};
 use crate::chat::Image;
@@ -21,6 +23,16 @@ pub(super) struct Submitted {
     images: Vec<Image>,
     /// It is for the model whatever it looks like.
     is_prompt: bool,
+}
+
+impl Submitted {
+    /// Whether a task of this app has to end first.
+    pub fn awaits_task(&self) -> bool {
+        matches!(
+            self.stage,
+            Stage::Skill(_) | Stage::Image(_) | Stage::Template(_)
+        )
+    }
 }
 
 /// What a line waits for.
@@ -72,7 +84,7 @@ impl App {
             );
             return Vec::new();
         }
-        if self.turn().is_some() && !self.composer.draft().images.is_empty() {
+        if self.turn().is_some_and(Turn::hears) && !self.composer.draft().images.is_empty() {
             self.transcript.push_notice(NO_IMAGES);
             return Vec::new();
         }
@@ -192,11 +204,11 @@ impl App {
         effects
     }
 
-    /// There will be no session for what waits for one.
-    pub(super) fn give_up_waiting(&mut self) {
-        for line in std::mem::take(&mut self.submitted) {
-            match is_own_command(&line.text) {
-                true => self.submitted.push_back(line),
+    /// What these lines wait for does not come. Commands of e's own need nothing.
+    pub(super) fn give_up_waiting(&mut self, gives_up: impl Fn(&Submitted) -> bool) {
+        for line in std::mem::take(&mut self.submitted).into_iter().rev() {
+            match is_own_command(&line.text) || !gives_up(&line) {
+                true => self.submitted.push_front(line),
                 false => self.give_back(&line.text, line.images),
             }
         }
@@ -371,8 +383,13 @@ impl App {
             return Vec::new();
         };
         let key = session.key;
-        if session.shell.is_some() || session.turn.as_ref().is_some_and(|turn| turn.stopping) {
-            self.queue.later(text, images);
+        let line = |text, images| queue::Line {
+            text,
+            images,
+            is_prompt: true,
+        };
+        if session.shell.is_some() || session.turn.as_ref().is_some_and(|turn| !turn.hears()) {
+            self.queue.later(line(text, images));
             return Vec::new();
         }
         if session.turn.is_some() {
@@ -389,6 +406,10 @@ impl App {
             })];
         }
         session.turn = Some(Turn::new(request, now));
+        session.asked = Some(Asked {
+            request,
+            line: line(text.clone(), images.clone()),
+        });
         self.transcript.push_user(&text, images.len());
         vec![Effect::Send(Input::Prompt {
             session: key,

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{App, Effect, TuiOptions};
-use crate::agent::{Input, Process};
+use super::{App, Effect, Session, TuiOptions};
+use crate::agent::{Input, Process, SessionKey, SessionSpec};
 use crate::config::Home;
 use crate::extension::{HookKind, Registry};
 use crate::provider;
@@ -14,6 +14,38 @@ use crate::sys::Env;
 use crate::tui::frame::Size;
 use crate::tui::key::{InputEvent, Key, KeyPress, Parser};
 use crate::tui::testing::{check, plain};
+
+/// An app without files, with a session.
+pub(super) fn app(extensions: Registry) -> App {
+    let env = Env::default();
+    let process = Process {
+        home: Home::at("/nowhere"),
+        trusted: None,
+        provider: provider::Context::new(&env),
+        env: Arc::new(env),
+        extensions: Arc::new(extensions),
+    };
+    let mut app = App::new(
+        Arc::new(process),
+        "/nowhere".into(),
+        TuiOptions::default(),
+        crate::tui::Relaunch::new(crate::extension::Host::none),
+    );
+    let spec = SessionSpec::for_test();
+    app.session = Some(Session {
+        id: String::new(),
+        key: SessionKey(1),
+        workspace: spec.workspace,
+        selection: spec.selection,
+        name: None,
+        log: None,
+        context_tokens: 0,
+        turn: None,
+        shell: None,
+        asked: None,
+    });
+    app
+}
 
 /// An app over a real home. Its tasks run at once.
 struct Table {
@@ -59,6 +91,7 @@ impl Table {
         };
         let effects = table.app.start();
         table.carry_out(effects);
+        table.app.after_frame(table.now);
         table
     }
 
@@ -395,4 +428,32 @@ fn no_key_breaks_it() {
         let frame = table.app.inline_frame(size, 0, table.now, false);
         check(&frame.live, size.columns.into());
     }
+}
+
+#[test]
+fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
+    let root = tempfile::tempdir().unwrap();
+    let mut app = app(Registry::default());
+    app.session = None;
+    app.cwd = root.path().to_owned();
+    let now = Instant::now();
+    let type_in = |app: &mut App, keys: &str, now| {
+        for event in Parser::default().feed(keys.as_bytes()) {
+            if let InputEvent::Key(press) = event {
+                assert!(app.on_key(press, now).is_empty(), "{press:?}");
+            }
+        }
+    };
+    assert!(app.start().is_empty());
+    type_in(&mut app, "helo\x7flo\r", now);
+    app.on_paste("!", now);
+    app.after_frame(now);
+    type_in(&mut app, "?\r", now);
+    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
+    // From then on the question has the keys.
+    let later = now + std::time::Duration::from_secs(1);
+    type_in(&mut app, "x\x1b[A", later);
+    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
+    let enter = KeyPress::plain(Key::Enter);
+    assert!(matches!(app.on_key(enter, later)[..], [Effect::Quit(1)]));
 }

@@ -67,6 +67,11 @@ impl Turn {
         }
     }
 
+    /// Whether what is said to it now reaches the model.
+    pub fn hears(&self) -> bool {
+        !self.stopping && !self.summarises
+    }
+
     /// Takes account of an event.
     pub fn apply(&mut self, event: &TurnEvent, now: Instant) {
         self.phase = match event {

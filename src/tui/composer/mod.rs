@@ -192,7 +192,18 @@ impl Composer {
 
     /// Attaches an image to the draft.
     pub fn attach_image(&mut self, image: Image) {
-        self.draft.images.push(image);
+        self.own_draft().images.push(image);
+    }
+
+    /// Puts text above the draft, also above one that waits for a field.
+    pub fn put_above(&mut self, text: &str) {
+        self.is_recalled = false;
+        let buffer = &mut self.own_draft().buffer;
+        match buffer.is_empty() {
+            true => buffer.insert(text),
+            false => buffer.replace(0..0, &format!("{text}\n")),
+        }
+        buffer.go(buffer.text().len(), false);
     }
 
     /// Removes all images; returns how many there were.
@@ -243,6 +254,18 @@ impl Composer {
         self.field = Some(Field { draft, is_secret });
     }
 
+    /// Handles a key for the draft, also while a field is in its place.
+    pub fn key_behind(&mut self, press: &KeyPress, keymap: &Keymap) -> Handled {
+        let Some(mut field) = self.field.take() else {
+            return self.key(press, keymap);
+        };
+        std::mem::swap(&mut self.draft, &mut field.draft);
+        let handled = self.key(press, keymap);
+        std::mem::swap(&mut self.draft, &mut field.draft);
+        self.field = Some(field);
+        handled
+    }
+
     /// Closes the field; returns what was written into it. The draft is back.
     pub fn close_field(&mut self) -> Option<String> {
         let field = self.field.take()?;
@@ -257,6 +280,14 @@ impl Composer {
     /// Whether what is typed is masked.
     pub fn is_secret(&self) -> bool {
         self.field.as_ref().is_some_and(|field| field.is_secret)
+    }
+
+    /// The draft, also one that waits for a field.
+    fn own_draft(&mut self) -> &mut Draft {
+        match &mut self.field {
+            Some(field) => &mut field.draft,
+            None => &mut self.draft,
+        }
     }
 
     /// The text, to be changed.

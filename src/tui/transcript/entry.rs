@@ -5,7 +5,7 @@ use super::group::{Group, more_rows};
 use super::options::{Depth, Options, View};
 use crate::chat::Format;
 use crate::text::expand_tabs;
-use crate::tui::diff;
+use crate::tui::diff::{self, Diff};
 use crate::tui::markdown::{Chunk, Definitions, Streamed, render};
 use crate::tui::rich::{Rich, clipped, prefixed};
 use crate::tui::style::{Row, Style, Token};
@@ -191,13 +191,13 @@ impl Shell {
 /// Rows of a clean text by its format: blocks in the transcript, sections of a pane.
 pub fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
     let diff = match format {
-        Format::Diff => diff::lines(body),
+        Format::Diff => Diff::parse(body),
         Format::Text | Format::Markdown => None,
     };
     match (format, diff) {
         (_, Some(lines)) => lines
-            .iter()
-            .flat_map(|line| diff::wrap(line, columns))
+            .rows()
+            .flat_map(|line| diff::wrap(&line, columns))
             .collect(),
         (Format::Markdown, None) => render(body, columns, &Definitions::default()),
         (Format::Text | Format::Diff, None) => match body.trim().is_empty() {

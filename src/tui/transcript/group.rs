@@ -5,7 +5,7 @@ use super::options::{Depth, Options, View};
 use crate::chat::{Format, Outcome};
 use crate::text::{clip_columns, expand_tabs, one_line, width, wrap};
 use crate::tools;
-use crate::tui::diff;
+use crate::tui::diff::{self, Diff};
 use crate::tui::markdown::{Definitions, render};
 use crate::tui::rich::{Rich, clipped, prefixed};
 use crate::tui::style::{Row, Style, Token};
@@ -328,13 +328,10 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     }
     let lines = match format {
         Format::Text | Format::Markdown => None,
-        Format::Diff => diff::lines(text),
+        Format::Diff => Diff::parse(text),
     };
-    let lines = lines.map(|lines| match lines.as_slice() {
-        // The label names the file already.
-        [first, rest @ ..] if first.text() == call.label.target => rest.to_vec(),
-        _ => lines,
-    });
+    // The label names the file already.
+    let lines = lines.map(|lines| lines.without_name(&call.label.target));
     let most = if view.depth == Depth::Full {
         usize::MAX
     } else {
@@ -348,7 +345,7 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
         shown.extend(line.into_iter().take(fits));
     };
     match lines {
-        Some(lines) => lines.iter().for_each(|line| add(diff::wrap(line, room))),
+        Some(lines) => lines.rows().for_each(|line| add(diff::wrap(&line, room))),
         None if format == Format::Markdown => {
             let rows = render(text, room, &Definitions::default());
             rows.into_iter().for_each(|row| add(vec![row]));

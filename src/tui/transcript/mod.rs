@@ -321,6 +321,25 @@ impl Transcript {
         rows
     }
 
+    /// Nothing more comes: what is open settles as it is.
+    pub fn finish(&mut self) {
+        self.settle_calls(group::State::Unreported);
+        self.end_shell(None);
+        self.close_all();
+    }
+
+    /// Leaves out, of what was not handed out yet, all but the entries of the last `most` rows.
+    pub fn keep_last(&mut self, columns: usize, most: usize) {
+        let view = View::chat(columns);
+        let (mut from, mut rows) = (self.entries.len(), 0);
+        while from > self.given && rows < most {
+            from -= 1;
+            rows += self.spaced(from, view).len();
+        }
+        self.given = from;
+        self.handed = Handed::default();
+    }
+
     /// Whether rows wait to be handed out.
     pub fn has_settled(&self) -> bool {
         let next = self.entries.get(self.given);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{open, ready};
-use crate::support::{Place, Pty, call};
+use crate::support::{Place, Pty, call, say};
 
 /// The app with a command running.
 fn busy(place: &Place) -> Pty {
@@ -64,6 +64,41 @@ fn every_way_to_quit_leaves_the_conversation_and_a_clean_terminal() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn full_screen_mode_leaves_the_end_of_the_conversation() {
+    let place = Place::new();
+    place.settings(json!({"tui_mode": "fullscreen"}));
+    let lines: Vec<String> = (0..60).map(|line| format!("row {line}.")).collect();
+    place
+        .provider
+        .script([say(&lines.join("\n\n")), say("short")]);
+    let mut pty = Pty::open(80, 24);
+    pty.screen.feed(b"$ ls\r\na b c\r\n$ e");
+    pty.start(place.app(&[]));
+    ready(&mut pty);
+    pty.send("go\r");
+    pty.wait_for("row 59.");
+    pty.wait_for("(↑100");
+    pty.send("again\r");
+    pty.wait_for("  short");
+    pty.send("\x04");
+    assert_eq!(pty.wait_exit().code(), Some(0));
+    assert_eq!(pty.screen.modes(), "");
+    let all = pty.screen.everything();
+    assert_eq!(all[..3], ["$ ls", "a b c", "$ e"]);
+    assert!(all.iter().any(|row| row == "┃ again"), "{all:#?}");
+    assert!(all.iter().any(|row| row == "  short"), "{all:#?}");
+    assert!(
+        all.len() < 40 && !all.contains(&"  row 3.".to_owned()),
+        "{all:#?}"
+    );
+    assert!(
+        !all.iter().any(|row| row.contains("test / high")),
+        "{all:#?}"
+    );
+    assert_eq!(pty.screen.cursor().map(|at| at.1), Some(0));
 }
 
 #[test]

@@ -114,5 +114,7 @@ fn full_screen_has_the_composer_at_the_bottom_and_the_mouse() {
     pty.send("\x04");
     assert!(pty.wait_exit().success());
     assert_eq!(pty.screen.modes(), "");
-    assert_eq!(pty.screen.scrollback(), Vec::<String>::new());
+    // The last screenful is on the main screen, and no more than that.
+    let all = pty.screen.everything();
+    assert!((10..25).contains(&all.len()), "{all:#?}");
 }

@@ -224,3 +224,31 @@ fn broken_files_of_the_home_cost_one_notice_each() {
         assert_eq!(place.read_home(name), "{\"x\": ");
     }
 }
+
+#[test]
+fn a_line_that_is_typed_while_e_starts_is_sent() {
+    let place = Place::new();
+    let mut pty = Pty::open(80, 24);
+    pty.send("before all\r");
+    pty.start(place.app(&[]));
+    pty.wait_for("  ok");
+    assert_eq!(place.provider.received()[0].last_user(), "before all");
+
+    // The question that nobody has seen yet is not answered by it.
+    std::fs::remove_file(place.home.join("trust.json")).unwrap();
+    let mut pty = Pty::open(80, 24);
+    pty.send("too early for trust\r");
+    pty.start(place.app(&[]));
+    pty.wait_for("Trust this directory?");
+    pty.wait_for("┃ too early for trust");
+    pty.quiet(Duration::from_millis(350));
+    assert!(!place.home.join("trust.json").exists());
+    pty.send("\r");
+    ready(&mut pty);
+    pty.send("\r");
+    pty.wait_for("  ok");
+    assert_eq!(
+        place.provider.received()[1].last_user(),
+        "too early for trust"
+    );
+}

@@ -227,7 +227,8 @@ fn completions_are_offered_for_the_draft_as_it_is() {
     pty.wait_for("┃ /go production");
     assert!(!pty.screen.text().contains("Production"));
     // Esc closes the list and keeps the draft; an empty answer opens none.
-    pty.send("\x17\x17\x17/go q");
+    pty.send("\x15");
+    pty.send("\x1b[200~/go q\x1b[201~");
     let asked_now = me.wait_for("q", |lines| {
         let is_it = |line: &&Value| line["params"]["prefix"] == "q";
         lines.iter().find(is_it).cloned()

@@ -10,16 +10,8 @@ use crate::extensions::kit;
 use crate::support::{Place, call, say};
 use crate::tui::app::open;
 
-/// Runs each of these in an app of its own.
-fn trials(names: impl Iterator<Item = &'static str>) {
-    for name in names {
-        trial(name);
-    }
-}
-
 #[track_caller]
 fn trial(name: &str) {
-    let start = Instant::now();
     let place = Place::new();
     place.script("bad.sh", &kit::script(name));
     place
@@ -49,15 +41,28 @@ fn trial(name: &str) {
     assert!(ended.elapsed() < Duration::from_secs(5), "{name}");
     assert_eq!(pty.screen.modes(), "", "{name}");
     place.wait_deserted();
-    eprintln!("{name}: {:?}", start.elapsed());
+}
+
+/// Each part runs in an app of its own; the tests run beside each other.
+fn part(number: usize) {
+    const PARTS: usize = 3;
+    let names = kit::ON_CALL.iter().chain(kit::AFTER_MANIFEST);
+    for (name, _) in names.skip(number).step_by(PARTS) {
+        trial(name);
+    }
 }
 
 #[test]
-fn the_kit_on_a_terminal() {
-    trials(kit::ON_CALL.iter().map(|one| one.0));
+fn the_first_part_of_the_kit() {
+    part(0);
 }
 
 #[test]
-fn the_rest_of_the_kit_on_a_terminal() {
-    trials(kit::AFTER_MANIFEST.iter().map(|one| one.0));
+fn the_second_part_of_the_kit() {
+    part(1);
+}
+
+#[test]
+fn the_third_part_of_the_kit() {
+    part(2);
 }

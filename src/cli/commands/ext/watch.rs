@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::extension::wire::{self, Message};
+use crate::extension::wire::{self, Asking, Message};
 use crate::extension::{Direction, Tap};
 use crate::sys::lock;
 use crate::text::one_line;
@@ -134,7 +134,8 @@ impl Seen {
             Message::Response { .. } => "it answers no open request",
             Message::Update { id, .. } if self.open.contains(&id) => return,
             Message::Update { .. } => "it belongs to no open call",
-            Message::Request { id, method, .. } => {
+            Message::Request(asking) => {
+                let Asking { id, method, .. } = *asking;
                 self.requests.add(&method);
                 if self.asked.len() < MAX_ASKED {
                     // e writes ids as they came, but for white space inside of them.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::super::{App, Effect};
+use super::PROMPT;
 use crate::agent::{Input, RequestId, SessionKey};
 use crate::extension::answer::CommandAnswer;
 use crate::extension::{ExtensionId, Failure};
@@ -78,6 +79,7 @@ impl App {
         let calls = &mut self.extensions.calls;
         calls.open.insert(request, Call { what, session });
         calls.last = Some(to);
+        self.extensions.prompt = Some((to, PROMPT));
         Effect::Send(Input::Call {
             request,
             to,

@@ -24,6 +24,7 @@ use self::pane::ShownPane;
 use self::panel::Panels;
 use self::questions::{Question, Questions};
 use self::render::Renders;
+use super::deaf::Deaf;
 use super::{App, Effect};
 use crate::agent::Input;
 use crate::extension::request::{Request, Session as SessionRequest, Tone, Ui};
@@ -31,6 +32,10 @@ use crate::extension::ui::Slots;
 use crate::extension::{AskId, Asked, ExtensionId};
 use crate::tui::key::KeyPress;
 use crate::tui::style::Row;
+
+/// Requests of an extension that are painted at once after it was told about a key: it may show
+/// several things for one.
+const PROMPT: usize = 4;
 
 /// Everything that is there because an extension wants it.
 #[derive(Debug, Default)]
@@ -44,11 +49,38 @@ pub(super) struct Extensions {
     renders: Renders,
     /// Answers that wait until what they are about has been painted.
     after_frame: Vec<Effect>,
+    /// Who was told what the person just did, and how many of its requests are painted at once.
+    prompt: Option<(ExtensionId, usize)>,
+}
+
+impl Extensions {
+    /// Takes note of whom a person waits for, if these effects tell somebody.
+    pub(super) fn awaits(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        for effect in &effects {
+            if let Effect::Send(Input::Notify(to, ..)) = effect {
+                self.prompt = Some((*to, PROMPT));
+            }
+        }
+        effects
+    }
+
+    /// Whether a person waits for what this extension wants now.
+    fn paints_at_once(&mut self, from: ExtensionId) -> bool {
+        let Some((_, left)) = self.prompt.as_mut().filter(|(to, _)| *to == from) else {
+            return false;
+        };
+        *left -= 1;
+        self.prompt.take_if(|(_, left)| *left == 0);
+        true
+    }
 }
 
 impl App {
     /// A frame was handed over: what waited for that is done.
-    pub fn after_frame(&mut self) -> Vec<Effect> {
+    pub fn after_frame(&mut self, now: Instant) -> Vec<Effect> {
+        if let Deaf::Unseen = self.deaf {
+            self.deafen(now);
+        }
         std::mem::take(&mut self.extensions.after_frame)
     }
 
@@ -123,6 +155,11 @@ impl App {
             true => self.extensions.after_frame.push(reply),
             false => effects.insert(0, reply),
         }
+        effects.extend(
+            self.extensions
+                .paints_at_once(from)
+                .then_some(Effect::Paint),
+        );
         effects
     }
 
@@ -183,14 +220,25 @@ impl App {
     pub fn before_frame(&mut self, now: Instant) {
         let is_free = self.surface.is_none() && self.extensions.panels.shown().is_none();
         if is_free && self.session.is_some() {
-            self.extensions
-                .questions
-                .open_next(&mut self.composer, self.typed_at, now);
+            let questions = &mut self.extensions.questions;
+            if questions.open_next(&mut self.composer) {
+                self.deafen(now);
+            }
         }
+    }
+
+    /// Whether a question is open.
+    pub(super) fn has_question(&self) -> bool {
+        self.extensions.questions.is_open()
     }
 
     /// A key for what an extension shows, in the order of who gets it first.
     pub(super) fn extension_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+        let effects = self.surface_of_extension_key(press, now)?;
+        Some(self.extensions.awaits(effects))
+    }
+
+    fn surface_of_extension_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
         if self.pane_is_open() && press.chord().as_ref() == Some(&self.layout.focus) {
             return Some(self.switch_focus());
         }
@@ -205,7 +253,7 @@ impl App {
             // Who answers is not writing.
             self.typed_at = None;
         }
-        self.question_key(press, now)
+        self.question_key(press)
             .or_else(|| self.panel_key(press))
             .or_else(|| self.completion_key(press))
     }

@@ -140,14 +140,8 @@ impl App {
             Key::Home => pane.view.edge(false, extend),
             Key::End => pane.view.edge(true, extend),
             _ if press.shift => return pane_chord(pane, press),
-            Key::Left => {
-                pane.view.scroll(-1);
-                None
-            }
-            Key::Right => {
-                pane.view.scroll(1);
-                None
-            }
+            Key::Left if pane.view.scroll(-1) => None,
+            Key::Right if pane.view.scroll(1) => None,
             Key::Tab => {
                 pane.view.next_section();
                 None

@@ -1,9 +1,7 @@
 //! Questions: one at a time over all extensions, first come.
 
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 
 use super::super::{App, Effect};
 use super::{answered, refused};
@@ -17,11 +15,6 @@ use crate::tui::keymap::{Command, Found, command};
 use crate::tui::style::Row;
 use crate::tui::view::picker::Picker;
 use crate::tui::view::question;
-
-/// How long a question ignores keys that were meant for what was there before.
-const DEAF: Duration = Duration::from_millis(300);
-/// Who has typed within this time is still typing.
-const TYPING: Duration = Duration::from_secs(1);
 
 /// A question and who asks it.
 #[derive(Debug)]
@@ -47,8 +40,6 @@ struct Open {
     owner: ExtensionId,
     from: String,
     kind: Kind,
-    /// Keys are ignored until then.
-    deaf_until: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -95,10 +86,10 @@ impl Questions {
         self.waiting.push_back(question);
     }
 
-    /// Opens the oldest one when none is open. `typed_at` is when the person last typed.
-    pub fn open_next(&mut self, composer: &mut Composer, typed_at: Option<Instant>, now: Instant) {
+    /// Opens the oldest one when none is open; whether one opened.
+    pub fn open_next(&mut self, composer: &mut Composer) -> bool {
         if self.open.is_some() {
-            return;
+            return false;
         }
         let Some(Question {
             ask,
@@ -107,7 +98,7 @@ impl Questions {
             ui,
         }) = self.waiting.pop_front()
         else {
-            return;
+            return false;
         };
         let kind = match ui {
             Ui::Select(select) => Kind::Select {
@@ -143,16 +134,15 @@ impl Questions {
                 }
             }
             // Only questions are added.
-            _ => return,
+            _ => return false,
         };
-        let is_typing = typed_at.is_some_and(|at| now.saturating_duration_since(at) < TYPING);
         self.open = Some(Open {
             ask,
             owner,
             from,
             kind,
-            deaf_until: is_typing.then(|| now + DEAF),
         });
+        true
     }
 
     /// Whether one is open.
@@ -234,11 +224,8 @@ impl Questions {
 
 impl App {
     /// A key while a question is open. None when it is a key of e that works there, too.
-    pub(super) fn question_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+    pub(super) fn question_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
         let open = self.extensions.questions.open.as_mut()?;
-        if open.deaf_until.is_some_and(|until| now < until) {
-            return Some(Vec::new());
-        }
         if press == KeyPress::plain(Key::Escape) {
             let cancelled = self.extensions.questions.cancel(&mut self.composer);
             return Some(cancelled.into_iter().collect());

@@ -1,18 +1,14 @@
 //! What extensions show and ask, as events and the effects that follow.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{App, Effect, Relaunch, Session, Task, TuiOptions};
-use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
-use crate::config::Home;
+use super::super::{App, Effect, Task};
+use crate::agent::{Input, RequestId, SessionKey, TurnEvent};
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
-use crate::extension::{AskId, Asked, ExtensionId, Failure, Host, Owned, Registry, request};
-use crate::provider;
-use crate::sys::Env;
+use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, request};
 use crate::tui::frame::Size;
 use crate::tui::key::{Button, InputEvent, Key, KeyPress, Mouse, MouseKind, Parser};
 use crate::tui::testing::{check, plain};
@@ -25,6 +21,8 @@ struct Table {
     app: App,
     now: Instant,
     asks: u64,
+    /// Whether the last request is painted at once.
+    is_prompt: bool,
 }
 
 impl Table {
@@ -40,36 +38,12 @@ impl Table {
             renders: vec![Render::Assistant, Render::Tool("look".into())],
             ..Registry::default()
         };
-        let env = Env::default();
-        let process = Process {
-            home: Home::at("/nowhere"),
-            trusted: None,
-            provider: provider::Context::new(&env),
-            env: Arc::new(env),
-            extensions: Arc::new(registry),
-        };
-        let mut app = App::new(
-            Arc::new(process),
-            "/nowhere".into(),
-            TuiOptions::default(),
-            Relaunch::new(Host::none),
-        );
-        let spec = SessionSpec::for_test();
-        app.session = Some(Session {
-            id: String::new(),
-            key: SessionKey(1),
-            workspace: spec.workspace,
-            selection: spec.selection,
-            name: None,
-            log: None,
-            context_tokens: 0,
-            turn: None,
-            shell: None,
-        });
+        let app = super::super::tests::app(registry);
         Self {
             app,
             now: Instant::now(),
             asks: 0,
+            is_prompt: false,
         }
     }
 
@@ -85,6 +59,7 @@ impl Table {
             params,
         };
         let effects = self.app.asked(asked);
+        self.is_prompt = effects.iter().any(|effect| matches!(effect, Effect::Paint));
         self.app.before_frame(self.now);
         show(effects)
     }
@@ -148,7 +123,9 @@ impl Table {
 
 /// What goes to the core, in short: `ask=result`, `method{params}`.
 fn show(effects: Vec<Effect>) -> String {
-    let shown = effects.into_iter().map(|effect| match effect {
+    let effects = effects.into_iter();
+    let shown = effects.filter(|effect| !matches!(effect, Effect::Paint));
+    let shown = shown.map(|effect| match effect {
         Effect::Send(Input::Reply(_, Ok(result))) => format!("={result}"),
         Effect::Send(Input::Reply(_, Err(why))) => format!("!{why}"),
         Effect::Send(Input::Notify(to, method, params)) => format!("{}:{method}{params}", to.0),
@@ -289,10 +266,10 @@ fn an_interactive_panel_gets_every_key_but_two() {
     ];
     let expected = names.map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(table.press(keys), expected.join(" "));
-    let pasted = show(table.app.on_paste("a\r\nB"));
+    let pasted = show(table.app.on_paste("a\r\nB", table.now));
     let expected = ["a", "enter", "shift+b"].map(|name| format!(r#"0:ui.key{{"key":"{name}"}}"#));
     assert_eq!(pasted, expected.join(" "));
-    assert_eq!(show(table.app.on_paste(&"x".repeat(65))), "");
+    assert_eq!(show(table.app.on_paste(&"x".repeat(65), table.now)), "");
     // Another's panel replaces it, and null closes only one's own.
     let replaced = table.ask(OTHER, "ui.panel", json!({"title": "O", "lines": []}));
     assert_eq!(replaced, "={} 0:ui.panel_closed{}");
@@ -302,6 +279,28 @@ fn an_interactive_panel_gets_every_key_but_two() {
     assert_eq!(table.press("hi"), "");
     assert_eq!(table.draft(), "hi");
     assert_eq!(table.press("\x03"), "1:ui.panel_closed{}");
+}
+
+#[test]
+fn what_answers_a_key_is_painted_at_once() {
+    let mut table = Table::new();
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    let prompt = |table: &mut Table, from, count: usize| {
+        let mut asked = || {
+            table.ask(from, "ui.panel", panel.clone());
+            table.is_prompt
+        };
+        (0..count).filter(|_| asked()).count()
+    };
+    // Nobody waits for the first one, nor for what moves by itself.
+    assert_eq!(prompt(&mut table, ME, 9), 0);
+    table.press("a");
+    assert_eq!(prompt(&mut table, ME, 9), super::PROMPT);
+    table.press("a");
+    assert_eq!(prompt(&mut table, OTHER, 9), 0);
+    table.press("\x1b");
+    table.press("/plain\r");
+    assert_eq!(prompt(&mut table, ME, 9), super::PROMPT);
 }
 
 #[test]

@@ -122,6 +122,8 @@ impl Pane {
         self.focus = focused.and_then(same).unwrap_or(0);
         self.title = content.title;
         self.hint = content.hint;
+        // Until it is drawn again, no place on the screen is known to be any of it.
+        self.slots.clear();
     }
 
     /// What it is called, maybe nothing.
@@ -144,11 +146,11 @@ impl Pane {
         self.moved(|section| section.edge(last, extend))
     }
 
-    /// Scrolls sideways.
-    pub fn scroll(&mut self, by: isize) {
-        if let Some(section) = self.sections.get_mut(self.focus) {
-            section.scroll(by * STEP_COLUMNS);
-        }
+    /// Scrolls sideways; `false` in a list, which does not.
+    pub fn scroll(&mut self, by: isize) -> bool {
+        let section = self.sections.get_mut(self.focus);
+        let section = section.filter(|section| !section.is_list());
+        section.map(|one| one.scroll(by * STEP_COLUMNS)).is_some()
     }
 
     /// Goes to the next section, around the end.
@@ -234,6 +236,9 @@ impl Pane {
     /// All of it in exactly `height` rows. `focused` when keys go here.
     pub fn rows(&mut self, focused: bool, columns: usize, height: usize) -> Vec<Row> {
         self.columns = columns;
+        for section in &mut self.sections {
+            section.lay_out(columns, height);
+        }
         self.slots = self.arrange(height);
         let mut rows = vec![self.header(focused, columns)];
         for slot in &self.slots {

@@ -1,12 +1,14 @@
 //! One section of a pane: its rows, and the person's place in it.
+//!
+//! A section may be long and is shown through a small window, so only what is seen is drawn.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use super::Selected;
 use crate::extension::ui::{self, Body, Item};
 use crate::text::{expand_tabs, width};
-use crate::tui::diff;
-use crate::tui::markdown::{Definitions, render};
+use crate::tui::diff::{self, Diff};
+use crate::tui::markdown::{Chunk, Definitions, Streamed};
 use crate::tui::rich::{Rich, clipped, prefixed};
 use crate::tui::style::{Row, Style};
 use crate::tui::view::surface::{self, dim};
@@ -34,15 +36,61 @@ pub(super) struct Section {
     height: usize,
 }
 
-/// The rows of a body.
+/// What there is to know about the rows of a body before they are drawn.
 #[derive(Clone, Debug)]
 enum Lines {
-    /// Those of a list are its items.
-    Items,
-    /// Rows that are scrolled sideways.
-    Wide(Vec<Rich>),
-    /// Rows of this width.
-    Wrapped { columns: usize, rows: Vec<Row> },
+    /// The body is rows: a list, or rows with meanings.
+    Given,
+    /// The lines of a text.
+    Plain(Vec<Range<usize>>),
+    Diff(Diff),
+    Markdown(Laid),
+}
+
+/// Markdown, laid out as far as somebody has looked.
+#[derive(Clone, Debug)]
+struct Laid {
+    chunks: Vec<Chunk>,
+    known: Definitions,
+    columns: usize,
+    /// The rows of the first `done` chunks at that width.
+    rows: Vec<Row>,
+    done: usize,
+}
+
+impl Laid {
+    fn new(text: &str) -> Self {
+        let mut whole = Streamed::default();
+        whole.push(text);
+        Self {
+            chunks: whole.settle(true),
+            known: whole.known().clone(),
+            columns: 0,
+            rows: Vec::new(),
+            done: 0,
+        }
+    }
+
+    fn set_columns(&mut self, columns: usize) {
+        if self.columns != columns {
+            self.columns = columns;
+            self.rows.clear();
+            self.done = 0;
+        }
+    }
+
+    /// Goes on until there is this row, or no more.
+    fn reach(&mut self, row: usize) {
+        while self.rows.len() <= row && self.done < self.chunks.len() {
+            let chunk = &self.chunks[self.done];
+            let rows = chunk.rows(self.columns, &self.known);
+            if !rows.is_empty() && !self.rows.is_empty() && !chunk.continues() {
+                self.rows.push(Row::default());
+            }
+            self.rows.extend(rows);
+            self.done += 1;
+        }
+    }
 }
 
 impl Section {
@@ -80,9 +128,10 @@ impl Section {
             }
             Body::Diff(_) | Body::Text(_) | Body::Markdown(_) | Body::Rows(_) => self.cursor,
         };
-        if let Lines::Wrapped { columns, .. } = self.lines {
-            new.lay_out(columns);
+        if let Lines::Markdown(laid) = &self.lines {
+            new.lay_out(laid.columns, self.height);
         }
+        new.reach(new.cursor);
         new.cursor = new.cursor.min(new.last());
         new
     }
@@ -107,12 +156,21 @@ impl Section {
         }
     }
 
+    /// Rows, of Markdown those that are laid out.
     fn count(&self) -> usize {
         match (&self.lines, &self.content.body) {
-            (Lines::Wide(lines), _) => lines.len(),
-            (Lines::Wrapped { rows, .. }, _) => rows.len(),
-            (Lines::Items, Body::List { items, .. }) => items.len(),
-            (Lines::Items, _) => 0,
+            (Lines::Plain(lines), _) => lines.len(),
+            (Lines::Diff(diff), _) => diff.count(),
+            (Lines::Markdown(laid), _) => laid.rows.len(),
+            (Lines::Given, Body::List { items, .. }) => items.len(),
+            (Lines::Given, Body::Rows(rows)) => rows.len(),
+            (Lines::Given, _) => 0,
+        }
+    }
+
+    fn reach(&mut self, row: usize) {
+        if let Lines::Markdown(laid) = &mut self.lines {
+            laid.reach(row);
         }
     }
 
@@ -141,6 +199,7 @@ impl Section {
             true => self.anchor.or(Some(self.cursor)),
             false => None,
         };
+        self.reach(to);
         self.cursor = to.min(self.last());
     }
 
@@ -164,20 +223,21 @@ impl Section {
         if self.is_list() {
             return self.step(by, false);
         }
-        let most = self.count().saturating_sub(self.height);
         let rows = by * super::WHEEL_ROWS;
-        self.top = self.top.saturating_add_signed(rows).min(most);
+        let top = self.top.saturating_add_signed(rows);
+        self.reach(top + self.height);
+        self.top = top.min(self.count().saturating_sub(self.height));
         let end = self.top + self.height.max(1) - 1;
         self.cursor = self.cursor.clamp(self.top, end).min(self.last());
     }
 
-    /// Scrolls sideways, as far as the widest row goes.
+    /// Scrolls sideways, as far as the widest row that is seen goes.
     pub fn scroll(&mut self, by: isize) {
-        if let Lines::Wide(lines) = &self.lines {
-            let widest = lines.iter().map(Rich::width).max().unwrap_or(0);
-            let left = self.left.saturating_add_signed(by);
-            self.left = left.min(widest.saturating_sub(1));
-        }
+        let seen = self.top..self.top + self.height;
+        let widest = seen.filter_map(|index| Some(self.line(index)?.width()));
+        let most = widest.max().unwrap_or(0).saturating_sub(1);
+        let left = self.left.saturating_add_signed(by);
+        self.left = left.min(most.max(self.left));
     }
 
     /// The row at a place of what is seen, if there is one.
@@ -193,20 +253,27 @@ impl Section {
     /// The selected rows, or the one under the cursor: their text, and how many they are.
     pub fn snapshot(&self) -> Option<(String, usize)> {
         let text = |index: usize| match &self.lines {
-            Lines::Wide(lines) => Some(lines.get(index)?.text().to_owned()),
-            Lines::Wrapped { rows, .. } => {
-                let spans = rows.get(index)?.spans.iter();
+            Lines::Diff(diff) => diff.text(index),
+            Lines::Markdown(laid) => {
+                let spans = laid.rows.get(index)?.spans.iter();
                 Some(spans.map(|span| span.text.as_str()).collect())
             }
-            Lines::Items => None,
+            Lines::Plain(_) | Lines::Given => Some(self.line(index)?.text().to_owned()),
         };
         let rows: Vec<String> = self.selection().map_while(text).collect();
         (!rows.is_empty()).then(|| (rows.join("\n"), rows.len()))
     }
 
-    /// What is seen in so many rows; `focused` when keys go here.
+    /// Draws at least what may be seen of it at this size.
+    pub fn lay_out(&mut self, columns: usize, height: usize) {
+        if let Lines::Markdown(laid) = &mut self.lines {
+            laid.set_columns(columns);
+        }
+        self.reach(self.top.max(self.cursor) + height);
+    }
+
+    /// What is seen in so many rows; `focused` when keys go here. It is laid out.
     pub fn rows(&mut self, focused: bool, columns: usize, height: usize) -> Vec<Row> {
-        self.lay_out(columns);
         self.height = height.max(1);
         self.cursor = self.cursor.min(self.last());
         let lowest = (self.cursor + 1).saturating_sub(self.height);
@@ -222,17 +289,17 @@ impl Section {
 
     fn row(&self, index: usize, focused: bool, columns: usize) -> Row {
         let mut row = match (&self.lines, &self.content.body) {
-            (Lines::Items, Body::List { items, .. }) => {
+            (_, Body::List { items, .. }) => {
                 return item(&items[index], index == self.cursor, columns);
             }
-            (Lines::Items, _) => Row::default(),
-            (Lines::Wrapped { rows, .. }, _) => rows[index].clone(),
-            (Lines::Wide(lines), body) => {
-                let margin = match body {
-                    Body::Diff(_) if columns > 2 * diff::MARGIN => diff::margin(&lines[index]),
+            (Lines::Markdown(laid), _) => laid.rows[index].clone(),
+            (lines, _) => {
+                let line = self.line(index).unwrap_or_default();
+                let margin = match lines {
+                    Lines::Diff(_) if columns > 2 * diff::MARGIN => diff::margin(&line),
                     _ => 0,
                 };
-                scrolled(&lines[index], margin, self.left, columns)
+                scrolled(&line, margin, self.left, columns)
             }
         };
         if !focused {
@@ -249,52 +316,43 @@ impl Section {
         row
     }
 
-    fn lay_out(&mut self, columns: usize) {
-        if let (
-            Lines::Wrapped {
-                columns: known,
-                rows,
-            },
-            Body::Markdown(text),
-        ) = (&mut self.lines, &self.content.body)
-        {
-            if *known != columns {
-                *known = columns;
-                *rows = render(text, columns, &Definitions::default());
+    /// A row that is scrolled sideways, whole.
+    fn line(&self, index: usize) -> Option<Rich> {
+        match (&self.lines, &self.content.body) {
+            (Lines::Plain(lines), Body::Text(text) | Body::Diff(text)) => {
+                let line = expand_tabs(&text[lines.get(index)?.clone()]);
+                Some(Rich::of(&line, Style::default()))
             }
+            (Lines::Diff(diff), _) => diff.row(index),
+            (_, Body::Rows(rows)) => rows.get(index).map(widget::rich),
+            _ => None,
         }
     }
 }
 
 fn lines(section: &ui::Section) -> Lines {
-    let plain = |text: &str| {
-        let text = text.strip_suffix('\n').unwrap_or(text);
-        let lines = text.split('\n').filter(|_| !text.is_empty());
-        let lines = lines.map(|line| Rich::of(&expand_tabs(line), Style::default()));
-        lines.collect()
-    };
     match &section.body {
-        Body::List { .. } => Lines::Items,
-        Body::Rows(rows) => Lines::Wide(rows.iter().map(widget::rich).collect()),
-        Body::Text(text) => Lines::Wide(plain(text)),
-        Body::Markdown(_) => Lines::Wrapped {
-            columns: 0,
-            rows: Vec::new(),
+        Body::List { .. } | Body::Rows(_) => Lines::Given,
+        Body::Text(text) => Lines::Plain(plain(text)),
+        Body::Markdown(text) => Lines::Markdown(Laid::new(text)),
+        Body::Diff(text) => match Diff::parse(text) {
+            // The section names the file already.
+            Some(diff) => Lines::Diff(diff.without_name(&section.title)),
+            None => Lines::Plain(plain(text)),
         },
-        Body::Diff(text) => Lines::Wide(match diff::lines(text) {
-            None => plain(text),
-            Some(mut lines) => {
-                // The section names the file already.
-                if lines
-                    .first()
-                    .is_some_and(|line| line.text() == section.title)
-                {
-                    lines.remove(0);
-                }
-                lines
-            }
-        }),
     }
+}
+
+/// The lines of a text; none when it is empty.
+fn plain(text: &str) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let end = start + line.trim_end_matches('\n').len();
+        let range = start..end;
+        start += line.len();
+        range
+    });
+    lines.collect()
 }
 
 fn item(item: &Item, selected: bool, columns: usize) -> Row {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::extension::ui::{Body, Item, Section};
+use crate::tui::markdown::{Definitions, render};
 use crate::tui::testing::{Random, check, plain, styled};
 
 fn section(id: &str, title: &str, body: Body) -> Section {
@@ -152,14 +153,49 @@ fn any_pane_fits_anywhere_whatever_is_done() {
                 0 => drop(shown.step(by, by > 0)),
                 1 => drop(shown.page(by, by < 0)),
                 2 => drop(shown.edge(by > 0, by % 2 == 0)),
-                3 => shown.scroll(by),
+                3 => drop(shown.scroll(by)),
                 4 => shown.next_section(),
                 5 => drop(shown.click(random.below(30), random.below(50))),
                 6 => shown.drag(random.below(30)),
                 7 => drop(shown.wheel(random.below(30), by)),
                 8 => drop(shown.enter()),
-                _ => shown.refresh(pane(sections(&mut random))),
+                _ => {
+                    shown.refresh(pane(sections(&mut random)));
+                    // The pointer may be quicker than the next frame.
+                    shown.click(random.below(30), random.below(50));
+                    shown.drag(random.below(30));
+                    shown.wheel(random.below(30), by);
+                }
             }
         }
     }
+}
+
+#[test]
+fn markdown_is_laid_out_as_far_as_it_is_seen() {
+    let text = "# Title\n\nA paragraph of `words`.\n\n```rust\nlet x = 1;\n```\n\n- one\n- two\n\n[a]: http://b.c\n\n[a] link\n\n".repeat(50);
+    let whole = plain(&render(&text, 30, &Definitions::default()));
+    let markdown = section("notes", "", Body::Markdown(text));
+    let mut pane = Pane::new(pane(vec![markdown]));
+    // Also the first time it has all the room there is.
+    assert_eq!(plain(&pane.rows(true, 30, 12))[1..11], whole[..10]);
+    pane.page(2, false);
+    pane.wheel(5, 1);
+    let shown = plain(&pane.rows(true, 30, 12));
+    assert!(whole.windows(10).any(|rows| *rows == shown[1..11]));
+    pane.edge(true, false);
+    let shown = plain(&pane.rows(true, 30, 12));
+    assert_eq!(shown[1..11], whole[whole.len() - 10..]);
+}
+
+#[test]
+fn a_list_leaves_the_sides_to_its_owner() {
+    let files = section("files", "", list(&["a"], None));
+    let log = section("log", "", Body::Text("x".repeat(50)));
+    let mut pane = Pane::new(pane(vec![files, log]));
+    pane.rows(true, 30, 12);
+    assert!(!pane.scroll(1));
+    pane.next_section();
+    assert!(pane.scroll(9));
+    assert_eq!(plain(&pane.rows(true, 30, 12))[3], "x");
 }

@@ -1,0 +1,54 @@
+//! Keys of somebody who is typing while something opens that nobody asked for.
+//!
+//! They are meant for the draft, so they go there, and what would decide something does nothing
+//! until the person can have seen what is there.
+
+use std::time::{Duration, Instant};
+
+use super::{App, Effect};
+use crate::tui::key::KeyPress;
+
+/// How long what opens ignores the keys of who is typing.
+const DEAF: Duration = Duration::from_millis(300);
+/// Who has typed within this time is still typing.
+const TYPING: Duration = Duration::from_secs(1);
+
+/// Whether the top surface ignores keys.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Deaf {
+    /// It does not.
+    #[default]
+    No,
+    /// Until a frame shows it.
+    Unseen,
+    /// Until then.
+    Until(Instant),
+}
+
+impl App {
+    /// What opens now ignores the keys of who is typing.
+    pub(super) fn deafen(&mut self, now: Instant) {
+        let is_typing = |at| now.saturating_duration_since(at) < TYPING;
+        self.deaf = match self.typed_at.is_some_and(is_typing) {
+            true => Deaf::Until(now + DEAF),
+            false => Deaf::No,
+        };
+    }
+
+    pub(super) fn is_deaf(&self, now: Instant) -> bool {
+        let is_open = self.surface.is_some() || self.has_question();
+        is_open
+            && match self.deaf {
+                Deaf::No => false,
+                Deaf::Unseen => true,
+                Deaf::Until(until) => now < until,
+            }
+    }
+
+    /// A key while the top surface ignores it.
+    pub(super) fn type_ahead(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
+        self.typed_at = Some(now);
+        self.composer.key_behind(&press, &self.keymap);
+        Vec::new()
+    }
+}
