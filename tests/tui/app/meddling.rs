@@ -26,7 +26,7 @@ fn idle(pty: &mut Pty) {
 #[test]
 fn a_command_that_resets_the_terminal_is_repaired() {
     let place = Place::new();
-    let meddle = "stty sane <$T; printf '\\033[2J\\033[?2004lMED%s' DLED >$T";
+    let meddle = "printf '\\033[2J\\033[?2004lMED%s' DLED >$T; stty sane <$T";
     place.provider.script([
         call("bash", json!({"command": meddle})),
         say("Did it."),
@@ -59,6 +59,12 @@ fn a_command_that_resets_the_terminal_is_repaired() {
     pty.send("next\r");
     pty.wait_for("  And on.");
     assert_eq!(pty.line_modes(), raw);
+    // What leaves no trace on the line is mended by ctrl+l.
+    pty.send("!printf '\\033[?2004l\\033[?1003h' >$T; echo twice\r");
+    pty.wait_for("  twice");
+    assert!(!pty.screen.modes().contains("paste"));
+    pty.send("\x0c");
+    pty.wait("the modes", |screen| screen.modes().starts_with("paste"));
     pty.send("\x04");
     assert!(pty.wait_exit().success());
     assert_eq!(pty.screen.modes(), "");

@@ -126,31 +126,3 @@ fn one_panel_shows_at_a_time() {
     pty.send("\r");
     pty.wait_for("  ok");
 }
-
-/// Frames that come faster than they can be painted: the newest wins, and keys are echoed.
-#[test]
-fn a_storm_of_frames_ends_with_the_newest() {
-    let place = Place::new();
-    let me = plain(&place, "me");
-    let mut pty = open(&place, 60, 20);
-    for round in 0..3_000 {
-        let params = panel("Storm", &[&format!("frame {round}.")], false);
-        me.send(&json!({"id": round, "method": "ui.panel", "params": params}));
-        if round == 1_500 {
-            pty.send("typed");
-        }
-        if round % 30 == 0 {
-            pty.settle();
-        }
-    }
-    pty.wait_for("frame 2999.");
-    pty.wait_for("┃ typed");
-    // Those over the limit of open requests are refused, and none is left without an answer.
-    me.wait_for("every answer", |lines| {
-        let answers = lines
-            .iter()
-            .filter(|line| line["id"].is_u64() && line.get("method").is_none());
-        (answers.count() >= 3_000).then_some(())
-    });
-    assert_untouched(&pty);
-}
