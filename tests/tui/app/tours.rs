@@ -492,6 +492,26 @@ fn pickers_and_panels() {
                     Type("\x1b[C"),
                 ],
             ),
+            (
+                "models of one provider",
+                &[
+                    Type("\x1b"),
+                    Miss("Settings"),
+                    Type("/models plain\r"),
+                    See("Models"),
+                    Type("\t"),
+                ],
+            ),
+            (
+                "level of effort",
+                &[
+                    Type("\x1b"),
+                    Miss("Models"),
+                    Type("/effort\r"),
+                    Miss("/effort"),
+                    Miss("Commands"),
+                ],
+            ),
         ],
     );
 }

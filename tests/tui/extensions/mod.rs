@@ -7,6 +7,7 @@ mod hostile;
 mod pane;
 mod panel;
 mod questions;
+mod reload;
 mod render;
 mod session;
 mod shown;

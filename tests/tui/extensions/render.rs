@@ -71,3 +71,49 @@ fn replies_and_results_are_shown_as_rendered() {
     pty.wait_for("exited");
     assert!(pty.screen.text().contains("┃ a draft"));
 }
+
+/// What the model reads is one thing, what the person reads another.
+#[test]
+fn a_result_has_a_row_and_a_display_of_its_own() {
+    let place = Place::new();
+    let manifest = json!({"name": "me", "tools": [{
+        "name": "patch",
+        "label": {"category": "patch", "running": "Patching", "completed": "Patched", "target": "file"},
+    }]});
+    let me = Actor::new(&place, "me", manifest).holds("tool_call").play();
+    place
+        .provider
+        .script([call("patch", json!({"file": "x.rs"})), say("Patched it.")]);
+    let mut pty = open(&place, 80, 30);
+    enter(&mut pty, "go");
+    pty.wait_for("Patching x.rs");
+    let called = me.wait("tool_call");
+    let id = called["id"].clone();
+    for (stream, chunk) in [
+        ("stdout", "step one\n"),
+        ("stderr", "a \u{1b}[31mwarning\n"),
+        ("void", "nowhere\n"),
+    ] {
+        let params = json!({"id": id, "stream": stream, "chunk": chunk});
+        me.send(&json!({"method": "tool.update", "params": params}));
+    }
+    pty.wait_for("│ step one\n│ a warning");
+    assert!(!pty.screen.text().contains("nowhere"));
+    let diff = "--- a/x.rs\n+++ b/x.rs\n@@ -41 +41 @@\n-old\n+new\n";
+    me.answer(
+        &called,
+        json!({"content": "for the model", "summary": "+1 -1", "display": diff, "format": "diff"}),
+    );
+    pty.wait_for("  Patched it.");
+    let text = pty.screen.text();
+    assert!(
+        text.contains("● 1 tool call · 1 patch") && text.contains("Patched x.rs"),
+        "{text}"
+    );
+    assert!(!text.contains("step one"), "{text}");
+    assert_eq!(place.provider.received()[1].results(), ["for the model"]);
+    pty.send("\x0f");
+    pty.wait_for("41 - old");
+    pty.wait_for("41 + new");
+    assert!(!pty.screen.text().contains("for the model"));
+}
