@@ -430,7 +430,7 @@ mod tests {
         }
 
         fn over(&mut self, request: RequestId) -> String {
-            self.answer(request, Answer::Turn(Box::new(TurnResult::default())))
+            self.answer(request, Answer::Turn(Box::default()))
         }
 
         fn draft(&self) -> String {

@@ -19,7 +19,7 @@ fn messages_are_sent_in_every_way() {
     let me = Actor::new(&place, "me", manifest).play();
     let mut pty = open(&place, 80, 50);
     let send = |params: Value| me.ask("session.send", params);
-    let steps = ["A1.", "A2.", "A3."].map(|text| say(text));
+    let steps = ["A1.", "A2.", "A3."].map(say);
     place.provider.script(steps);
     // A visible one is a prompt.
     assert_eq!(send(json!({"content": "seen and run"})), done());
