@@ -347,7 +347,7 @@ impl Queue {
 mod tests {
     use super::super::tests::app;
     use super::*;
-    use crate::agent::{Answer, Output, SessionKey, TurnEvent, TurnResult};
+    use crate::agent::{Answer, Output, SessionKey, TurnEvent};
     use crate::extension::Registry;
     use crate::tui::key::{InputEvent, Parser};
 
