@@ -95,7 +95,6 @@ fn one_panel_shows_at_a_time() {
     let lines: Vec<&str> = long.iter().map(String::as_str).collect();
     one.ask("ui.panel", panel("First", &lines, false));
     pty.wait_for("row 0");
-    pty.wait_for("more lines");
     pty.resize(60, 260);
     pty.wait_for("row 199");
     pty.wait_for("100 more lines");
