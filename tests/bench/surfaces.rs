@@ -40,7 +40,9 @@ pub fn be(kind: &str) -> bool {
                     "pane" => say(&pane),
                     _ => {
                         std::thread::spawn(|| {
-                            (0..usize::MAX).for_each(|frame| say(&panel(frame, false)))
+                            for frame in 0.. {
+                                say(&panel(frame, false));
+                            }
                         });
                     }
                 }

@@ -178,13 +178,18 @@ impl App {
             self.composer.remember(&before);
         }
         self.composer.set_text(text);
-        effects.extend(self.draft_was_edited());
+        effects.extend(self.follow_draft());
         Ok(())
     }
 
-    /// Something about the draft changed: what follows it does so.
+    /// The person changed something about the draft.
     pub(super) fn draft_was_edited(&mut self) -> Vec<Effect> {
         self.extensions.calls.turned_away();
+        self.follow_draft()
+    }
+
+    /// What follows the draft does so.
+    pub(super) fn follow_draft(&mut self) -> Vec<Effect> {
         // A field is nobody's draft.
         if self.composer.is_field() {
             return Vec::new();
