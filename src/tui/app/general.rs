@@ -16,8 +16,7 @@ const MAX_COPY: usize = 74_000;
 
 impl App {
     pub(super) fn version(&mut self) -> Vec<Effect> {
-        self.transcript.push_notice(&format!("e {VERSION}"));
-        Vec::new()
+        self.tell(&format!("e {VERSION}"))
     }
 
     /// Shows every command and every key.
@@ -65,8 +64,7 @@ impl App {
     pub(super) fn copy(&mut self) -> Vec<Effect> {
         let request = self.next_request();
         let Some(session) = &self.session else {
-            self.transcript.push_notice("there is no reply to copy yet");
-            return Vec::new();
+            return self.tell("there is no reply to copy yet");
         };
         self.copying = Some(request);
         vec![Effect::Send(Input::Query {
@@ -85,8 +83,7 @@ impl App {
             _ => None,
         };
         let Some(reply) = messages.iter().rev().find_map(said) else {
-            self.transcript.push_notice("there is no reply to copy yet");
-            return Vec::new();
+            return self.tell("there is no reply to copy yet");
         };
         let text = clip_bytes(&reply, MAX_COPY);
         let says = match text.len() == reply.len() {

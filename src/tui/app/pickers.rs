@@ -19,20 +19,16 @@ const FRAME: usize = 5;
 /// An open picker, and what its entries are.
 #[derive(Debug)]
 pub struct Choosing {
-    /// The list.
     pub picker: Picker,
     /// What is picked; one for each entry of the list, in its order.
     pub picks: Picks,
 }
 
-/// What a picker picks.
 #[derive(Debug)]
 pub enum Picks {
     /// A slash command: the name, and what may follow it.
     Commands(Vec<(String, String)>),
-    /// A path of the workspace.
     Files(Vec<String>),
-    /// A skill.
     Skills(Vec<Skill>),
     /// A model, by its slug.
     Models(Vec<String>),
@@ -40,7 +36,6 @@ pub enum Picks {
     Scope(Vec<String>),
     /// What is to be recorded about the directory.
     Trust(Vec<super::trust::Change>),
-    /// A session.
     Sessions(Vec<Listed>),
     /// A message to go back to, of the session in this log.
     Tree(PathBuf, Vec<PastPrompt>),
@@ -105,7 +100,6 @@ impl Picks {
 }
 
 impl Choosing {
-    /// The whole surface.
     pub fn rows(&mut self, columns: usize, height: usize) -> Vec<Row> {
         self.picker.fit(height.saturating_sub(FRAME));
         let (header, body) = self.picker.rows(columns);

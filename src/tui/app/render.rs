@@ -269,7 +269,6 @@ impl App {
         }
     }
 
-    /// The window's title.
     pub fn title(&self) -> String {
         let name = self
             .session

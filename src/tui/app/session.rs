@@ -33,17 +33,13 @@ pub struct Session {
     pub key: SessionKey,
     /// Its id, in whose place a log has another after a fork.
     pub id: String,
-    /// Its directory.
     pub workspace: PathBuf,
-    /// What answers from the next turn on.
     pub selection: Selection,
-    /// Its display name.
     pub name: Option<String>,
     /// Its log, once it is known.
     pub log: Option<PathBuf>,
     /// The tokens of the newest request, for the share of the window that is used.
     pub context_tokens: u64,
-    /// The turn that runs.
     pub turn: Option<Turn>,
     /// The command that runs between turns.
     pub shell: Option<Turn>,
@@ -54,9 +50,7 @@ pub struct Session {
 /// A line on its way to the core, which refuses it when something runs that is not known here yet.
 #[derive(Debug)]
 pub struct Asked {
-    /// Its request.
     pub request: RequestId,
-    /// The line.
     pub line: Line,
 }
 
@@ -155,7 +149,6 @@ impl App {
         }
     }
 
-    /// Opens a fresh session.
     pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
         let (process, choice) = (self.process.clone(), self.choice());
         let mut transcript = Transcript::new(transcript_options(&self.settings));

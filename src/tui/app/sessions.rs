@@ -37,7 +37,6 @@ pub(super) enum Awaited {
     Tree,
     /// The session is at an earlier place.
     Rewind(Box<Rewound>),
-    /// A change was taken back.
     Undo,
     /// The extensions are let go.
     LetGo,
@@ -81,8 +80,7 @@ impl App {
             return Vec::new();
         }
         let home = self.process.home.clone();
-        let work = move || Done::Sessions(session::list(&home, None));
-        vec![Effect::Task(Task::new(work))]
+        self.look_up(move || Done::Sessions(session::list(&home, None)))
     }
 
     /// The sessions are known: one is chosen.
@@ -119,16 +117,13 @@ impl App {
         Vec::new()
     }
 
-    /// A session was chosen.
     pub(super) fn session_picked(&mut self, listed: Listed) -> Vec<Effect> {
         let current = self
             .session
             .as_ref()
             .and_then(|session| session.log.as_ref());
         if current == Some(&listed.path) {
-            self.transcript
-                .push_notice("that is the session that is open");
-            return Vec::new();
+            return self.tell("that is the session that is open");
         }
         if self.session.is_some() && !self.is_between_turns() {
             return Vec::new();
@@ -166,7 +161,6 @@ impl App {
         }
     }
 
-    /// `/new`
     pub(super) fn new_session(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
             true => self.open(Reason::New),
@@ -174,7 +168,6 @@ impl App {
         }
     }
 
-    /// `/fork`
     pub(super) fn fork(&mut self, name: &str) -> Vec<Effect> {
         if !self.is_between_turns() {
             return Vec::new();
@@ -191,7 +184,6 @@ impl App {
         })
     }
 
-    /// `/name`
     pub(super) fn name(&mut self, name: &str) -> Vec<Effect> {
         let request = self.next_request();
         let Some(session) = &self.session else {
@@ -210,7 +202,6 @@ impl App {
         })]
     }
 
-    /// `/export`
     pub(super) fn export(&mut self, path: &str) -> Vec<Effect> {
         if !self.is_between_turns() {
             return Vec::new();
@@ -237,7 +228,6 @@ impl App {
         })
     }
 
-    /// `/compact`
     pub(super) fn compact(&mut self, focus: &str, now: Instant) -> Vec<Effect> {
         if self.turn().is_none() && !self.is_between_turns() {
             return Vec::new();
@@ -265,7 +255,6 @@ impl App {
         })]
     }
 
-    /// `/undo`
     pub(super) fn undo(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
             true => self.request(Awaited::Undo, |session, request| Input::Undo {

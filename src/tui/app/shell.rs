@@ -25,9 +25,7 @@ impl App {
     /// A command for the shell. While something runs it waits.
     pub(super) fn shell(&mut self, command: &str, now: Instant) -> Vec<Effect> {
         if command.is_empty() {
-            self.transcript
-                .push_notice("put a command behind the `!`, as in `!git status`");
-            return Vec::new();
+            return self.tell("put a command behind the `!`, as in `!git status`");
         }
         let line = Line {
             text: format!("!{command}"),
@@ -42,11 +40,11 @@ impl App {
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
+        session.asked = Some(Asked { request, line });
         session.shell = Some(Turn {
             phase: Phase::Command,
             ..Turn::new(request, now)
         });
-        session.asked = Some(Asked { request, line });
         self.transcript.start_shell(command);
         vec![Effect::Send(Input::Shell {
             session: session.key,
@@ -68,7 +66,6 @@ impl App {
         }
     }
 
-    /// The command has ended.
     pub(super) fn shell_done(&mut self, result: &ToolResult, now: Instant) -> Vec<Effect> {
         if let Some(session) = &mut self.session {
             session.shell = None;

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::{App, Effect, Session, TuiOptions, Turn};
 use crate::agent::{Input, Output, Process, RequestId, SessionKey, SessionSpec};
-use crate::chat::ToolResult;
 use crate::config::Home;
 use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, request};
 use crate::provider;
@@ -368,6 +367,29 @@ fn lines_wait_for_the_session() {
 }
 
 #[test]
+fn what_is_looked_up_does_not_open_after_all_was_closed() {
+    let mut table = Table::ready(&[]);
+    for command in [
+        "models",
+        "scoped-models",
+        "settings",
+        "trust",
+        "login",
+        "resume",
+    ] {
+        let typed = format!("/{command}");
+        table.app.composer.set_text(&typed);
+        let effects = table.app.submit(table.now);
+        table.app.armed_until = None;
+        table.app.interrupt_all(table.now);
+        table.carry_out(effects);
+        assert!(table.app.surface.is_none(), "{command}");
+    }
+    assert_eq!(table.press("x"), "");
+    assert_eq!(table.draft(), "x");
+}
+
+#[test]
 fn settings_change_at_once() {
     let theme = (
         "home/themes/red.json",
@@ -496,9 +518,8 @@ fn what_runs_says_so_and_how_it_is_stopped() {
         "{}",
         table.screen()
     );
-    table
-        .app
-        .shell_done(&ToolResult::completed("", ""), table.now);
+    let result = crate::chat::ToolResult::failed("");
+    table.app.shell_done(&result, table.now);
     assert!(table.app.deadline(table.now).is_none());
 
     let session = table.app.session.as_mut().unwrap();
@@ -538,6 +559,8 @@ fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
     table.app.session = None;
     let effects = table.app.start();
     table.carry_out(effects);
+    table.now += Duration::from_secs(2);
+    table.app.after_frame(table.now);
     let screen = table.screen();
     assert!(
         screen.contains("› Trust this directory until e ends"),
@@ -575,7 +598,7 @@ fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
     type_in(&mut app, "?\r", now);
     assert_eq!(app.composer.draft().buffer.text(), "hello!?");
     // From then on the question has the keys.
-    let later = now + Duration::from_secs(1);
+    let later = now + std::time::Duration::from_secs(1);
     type_in(&mut app, "x\x1b[A", later);
     assert_eq!(app.composer.draft().buffer.text(), "hello!?");
     let enter = KeyPress::plain(Key::Enter);

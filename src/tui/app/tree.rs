@@ -53,16 +53,13 @@ impl App {
         head: Option<String>,
     ) -> Vec<Effect> {
         let Some(log) = log else {
-            self.transcript.push_notice(
-                "there is nothing to go back to: this session has no message in a file",
-            );
-            return Vec::new();
+            return self
+                .tell("there is nothing to go back to: this session has no message in a file");
         };
-        let work = move || {
+        self.look_up(move || {
             let prompts = session::prompts(&log, head.as_deref());
             Done::Tree(log, prompts)
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// The messages are known: one is chosen.
@@ -128,7 +125,6 @@ impl App {
         }
     }
 
-    /// The session is there.
     pub(super) fn rewound(&mut self, rewound: Rewound, now: Instant) -> Vec<Effect> {
         self.is_opening = false;
         self.transcript.replace(rewound.transcript);

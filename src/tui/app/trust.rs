@@ -8,7 +8,6 @@ use crate::config::Trust;
 use crate::config::trust::{self, Decision};
 use crate::tui::view::picker::{Item, Picker};
 
-/// Something to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     directory: PathBuf,
@@ -20,11 +19,10 @@ impl App {
     pub(super) fn ask_trust(&mut self) -> Vec<Effect> {
         let (home, process) = (self.process.home.clone(), self.process.trusted.clone());
         let cwd = self.cwd.clone();
-        let work = move || {
+        self.look_up(move || {
             let (trust, _) = Trust::load(&home, process);
             Done::Trusted(trust.decision(&cwd))
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// What is recorded is known.

@@ -25,9 +25,7 @@ impl App {
         let word = if period.is_empty() { "7d" } else { period };
         let found = PERIODS.iter().find(|(words, ..)| words.contains(&word));
         let Some((_, hours, title)) = found else {
-            self.transcript
-                .push_notice(&format!("`{word}` is no period: use 24h, 7d, 30d or all"));
-            return Vec::new();
+            return self.tell(&format!("`{word}` is no period: use 24h, 7d, 30d or all"));
         };
         let process = self.process.clone();
         let work = move || {

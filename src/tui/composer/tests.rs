@@ -408,11 +408,11 @@ fn fields_stand_in_for_the_draft() {
     let labels = composer.attachments().map(|row| row.spans[0].text.clone());
     assert_eq!(labels.as_deref(), Some("[Image 1] [Image 2]"));
     type_keys(&mut composer, "<home><bs>");
-    assert_eq!((composer.drop_images(), composer.drop_images()), (1, 0));
+    assert_eq!(composer.draft().images.len(), 1);
 }
 
 /// The rows of a view as plain text.
-fn text(view: &View) -> Vec<String> {
+fn text(view: &super::view::View) -> Vec<String> {
     let spans =
         |row: &crate::tui::style::Row| row.spans.iter().map(|span| span.text.as_str()).collect();
     view.rows.iter().map(spans).collect()

@@ -9,7 +9,7 @@ use crate::text::expand_tabs;
 use crate::tui::diff::{self, Diff};
 use crate::tui::markdown::{Chunk, Definitions, Streamed, render};
 use crate::tui::rich::{Rich, clipped, prefixed};
-use crate::tui::style::{Row, Style, Token};
+use crate::tui::style::{Row, Style, Token, dim};
 
 /// Rows of a shell command's output that are shown.
 const SHELL_ROWS: usize = 20;
@@ -283,13 +283,6 @@ fn indented(rows: Vec<Row>) -> Vec<Row> {
         false => prefixed("  ", Style::default(), row),
     };
     rows.into_iter().map(indent).collect()
-}
-
-fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
-    }
 }
 
 fn label() -> Style {

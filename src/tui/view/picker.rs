@@ -28,13 +28,11 @@ pub struct Item {
 /// A part of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tab {
-    /// Its name.
     pub name: String,
     /// It shows the entries of all tabs.
     pub all: bool,
 }
 
-/// The state of a picker.
 #[derive(Clone, Debug, Default)]
 pub struct Picker {
     title: String,
@@ -83,18 +81,6 @@ impl Picker {
         self
     }
 
-    /// Other entries; the selection stays with its label where it can.
-    pub fn set_items(&mut self, items: Vec<Item>) {
-        let label = self.chosen().map(|index| self.items[index].label.clone());
-        self.items = cleaned(items);
-        self.filter.forget();
-        self.refresh();
-        let same = |index: &usize| Some(&self.items[*index].label) == label.as_ref();
-        if let Some(at) = self.shown.iter().position(same) {
-            self.select(at);
-        }
-    }
-
     /// What was typed.
     pub fn query(&self) -> &str {
         &self.query
@@ -140,17 +126,11 @@ impl Picker {
         !self.tabs.is_empty()
     }
 
-    /// The open tab.
-    pub fn tab(&self) -> usize {
-        self.tab
-    }
-
     /// The selected entry, as an index of what the picker was given.
     pub fn chosen(&self) -> Option<usize> {
         self.shown.get(self.selected).copied()
     }
 
-    /// The entries.
     pub fn items(&self) -> &[Item] {
         &self.items
     }
@@ -425,12 +405,10 @@ mod tests {
             0,
         );
         picker.step_tab(-1);
-        assert_eq!((picker.tab(), picker.chosen()), (2, Some(1)));
+        assert_eq!((picker.tab, picker.chosen()), (2, Some(1)));
         picker.toggle();
         assert_eq!(plain(&picker.rows(40).1), ["✓ b"]);
         picker.step_tab(1);
-        picker.set_items(vec![item("b", 1), item("a", 1)]);
-        assert_eq!(picker.chosen(), Some(1));
         let header = plain(&[picker.rows(60).0]).concat();
         assert!(header.starts_with("Models 2  All  One  Two"), "{header}");
     }

@@ -1,6 +1,7 @@
 //! The frame of everything that opens above the status row, and the looks its bodies share.
 
 use crate::tui::rich::{clipped, prefixed};
+pub use crate::tui::style::dim;
 use crate::tui::style::{Row, Style, Token};
 
 /// Divider, header, blank row, body, divider, hint. The hint stands where the status row stood.
@@ -62,12 +63,4 @@ pub fn step(selected: usize, by: isize, count: usize) -> usize {
 /// What is selected.
 pub fn selected() -> Style {
     Style::colored(Token::UserMessageText).bold()
-}
-
-/// What is not, and hints.
-pub fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
-    }
 }

@@ -5,7 +5,6 @@ use crate::text::one_line;
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
 
-/// The state of the panel.
 #[derive(Clone, Debug)]
 pub struct Trust {
     path: String,
@@ -16,12 +15,9 @@ pub struct Trust {
     scroll: usize,
 }
 
-/// What was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// This directory.
     Here,
-    /// The broader one.
     Broader,
     /// Neither: e ends and records nothing.
     Quit,
@@ -41,7 +37,6 @@ impl Trust {
         }
     }
 
-    /// Moves the selection.
     pub fn step(&mut self, by: isize) {
         self.selected = surface::step(self.selected, by, self.choices().len());
     }
@@ -51,7 +46,6 @@ impl Trust {
         self.scroll = self.scroll.saturating_add_signed(by);
     }
 
-    /// What Enter decides.
     pub fn decision(&self) -> Decision {
         match (self.selected, &self.broader) {
             (0, _) => Decision::Here,

@@ -210,12 +210,11 @@ impl App {
         }
     }
 
-    /// Whether a panel shows that gets the keys, be it behind a question.
+    /// Whether keys are for a panel, unless a question stands over it.
     pub(super) fn panel_takes_keys(&self) -> bool {
         self.extensions.panels.takes_keys()
     }
 
-    /// Whether a question is open.
     pub(super) fn has_question(&self) -> bool {
         self.extensions.questions.is_open()
     }

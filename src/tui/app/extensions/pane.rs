@@ -18,7 +18,6 @@ use crate::tui::view::status;
 /// Columns between the conversation and the pane.
 const DIVIDER: u16 = 3;
 
-/// The pane that is open.
 #[derive(Debug)]
 pub(super) struct ShownPane {
     pub owner: ExtensionId,

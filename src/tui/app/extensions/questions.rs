@@ -21,7 +21,6 @@ use crate::tui::view::question;
 pub(super) struct Question {
     pub ask: AskId,
     pub owner: ExtensionId,
-    /// The name of the extension.
     pub from: String,
     pub ui: Ui,
 }
@@ -57,7 +56,6 @@ enum Kind {
     },
 }
 
-/// What a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Line,
@@ -145,7 +143,6 @@ impl Questions {
         true
     }
 
-    /// Whether one is open.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }

@@ -309,6 +309,28 @@ fn an_interactive_panel_gets_every_key_but_two() {
 }
 
 #[test]
+fn what_answers_a_key_is_painted_at_once() {
+    let mut table = Table::new();
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    let prompt = |table: &mut Table, from, count: usize| {
+        let mut asked = || {
+            table.ask(from, "ui.panel", panel.clone());
+            table.is_prompt
+        };
+        (0..count).filter(|_| asked()).count()
+    };
+    // Nobody waits for the first one, nor for what moves by itself.
+    assert_eq!(prompt(&mut table, ME, 9), 0);
+    table.press("a");
+    assert_eq!(prompt(&mut table, ME, 9), super::PROMPT);
+    table.press("a");
+    assert_eq!(prompt(&mut table, OTHER, 9), 0);
+    table.press("\x1b");
+    table.press("/plain\r");
+    assert_eq!(prompt(&mut table, ME, 9), super::PROMPT);
+}
+
+#[test]
 fn a_panel_that_is_only_looked_at_scrolls() {
     let mut table = Table::new();
     let lines: Vec<String> = (0..30).map(|n| format!("line {n}")).collect();
@@ -332,28 +354,6 @@ fn a_panel_that_is_only_looked_at_scrolls() {
     seen(&mut table);
     let down = KeyPress::plain(Key::PageDown);
     assert!(table.app.panel_key(down).is_none());
-}
-
-#[test]
-fn what_answers_a_key_is_painted_at_once() {
-    let mut table = Table::new();
-    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
-    let prompt = |table: &mut Table, from, count: usize| {
-        let mut asked = || {
-            table.ask(from, "ui.panel", panel.clone());
-            table.is_prompt
-        };
-        (0..count).filter(|_| asked()).count()
-    };
-    // Nobody waits for the first one, nor for what moves by itself.
-    assert_eq!(prompt(&mut table, ME, 9), 0);
-    table.press("a");
-    assert_eq!(prompt(&mut table, ME, 9), super::PROMPT);
-    table.press("a");
-    assert_eq!(prompt(&mut table, OTHER, 9), 0);
-    table.press("\x1b");
-    table.press("/plain\r");
-    assert_eq!(prompt(&mut table, ME, 9), super::PROMPT);
 }
 
 #[test]

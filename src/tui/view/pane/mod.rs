@@ -44,13 +44,10 @@ const TEXT_HINTS: &[&str] = &[
 /// An item by the names that the extension gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selected {
-    /// The section.
     pub section: String,
-    /// The item in it.
     pub item: String,
 }
 
-/// What Enter came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entered {
     /// The item is activated.
@@ -62,18 +59,14 @@ pub enum Entered {
         /// They, under the name of what they are from.
         text: String,
     },
-    /// There was nothing to enter.
     Nothing,
 }
 
-/// What a click came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clicked {
-    /// The pane is to be closed.
     Close,
     /// The cursor went to another item.
     Selected(Selected),
-    /// Nothing that anybody needs to know.
     Nothing,
 }
 
@@ -100,7 +93,6 @@ struct Slot {
 }
 
 impl Pane {
-    /// A pane at its beginning.
     pub fn new(content: ui::Pane) -> Self {
         Self {
             title: content.title,

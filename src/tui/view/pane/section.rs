@@ -21,7 +21,6 @@ const LINE_BYTES: usize = 4096;
 /// Columns between an item's label and its detail.
 const BETWEEN: usize = 2;
 
-/// A section.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     content: ui::Section,

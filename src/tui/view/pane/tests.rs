@@ -172,6 +172,35 @@ fn any_pane_fits_anywhere_whatever_is_done() {
 }
 
 #[test]
+fn markdown_is_laid_out_as_far_as_it_is_seen() {
+    let text = "# Title\n\nA paragraph of `words`.\n\n```rust\nlet x = 1;\n```\n\n- one\n- two\n\n[a]: http://b.c\n\n[a] link\n\n".repeat(50);
+    let whole = plain(&render(&text, 30, &Definitions::default()));
+    let markdown = section("notes", "", Body::Markdown(text));
+    let mut pane = Pane::new(pane(vec![markdown]));
+    // Also the first time it has all the room there is.
+    assert_eq!(plain(&pane.rows(true, "", 30, 12))[1..11], whole[..10]);
+    pane.page(2, false);
+    pane.wheel(5, 1);
+    let shown = plain(&pane.rows(true, "", 30, 12));
+    assert!(whole.windows(10).any(|rows| *rows == shown[1..11]));
+    pane.edge(true, false);
+    let shown = plain(&pane.rows(true, "", 30, 12));
+    assert_eq!(shown[1..11], whole[whole.len() - 10..]);
+}
+
+#[test]
+fn a_list_leaves_the_sides_to_its_owner() {
+    let files = section("files", "", list(&["a"], None));
+    let log = section("log", "", Body::Text("x".repeat(50)));
+    let mut pane = Pane::new(pane(vec![files, log]));
+    pane.rows(true, "", 30, 12);
+    assert!(!pane.scroll(1));
+    pane.next_section();
+    assert!(pane.scroll(9));
+    assert_eq!(plain(&pane.rows(true, "", 30, 12))[3], "x");
+}
+
+#[test]
 fn the_last_row_tells_how_to_get_here_and_away() {
     let hint = |hint: &str, focused, switch: &str, columns| {
         let mut pane = Pane::new(ui::Pane {
@@ -223,35 +252,6 @@ fn the_last_row_tells_how_to_get_here_and_away() {
             "{said} {columns}"
         );
     }
-}
-
-#[test]
-fn markdown_is_laid_out_as_far_as_it_is_seen() {
-    let text = "# Title\n\nA paragraph of `words`.\n\n```rust\nlet x = 1;\n```\n\n- one\n- two\n\n[a]: http://b.c\n\n[a] link\n\n".repeat(50);
-    let whole = plain(&render(&text, 30, &Definitions::default()));
-    let markdown = section("notes", "", Body::Markdown(text));
-    let mut pane = Pane::new(pane(vec![markdown]));
-    // Also the first time it has all the room there is.
-    assert_eq!(plain(&pane.rows(true, "", 30, 12))[1..11], whole[..10]);
-    pane.page(2, false);
-    pane.wheel(5, 1);
-    let shown = plain(&pane.rows(true, "", 30, 12));
-    assert!(whole.windows(10).any(|rows| *rows == shown[1..11]));
-    pane.edge(true, false);
-    let shown = plain(&pane.rows(true, "", 30, 12));
-    assert_eq!(shown[1..11], whole[whole.len() - 10..]);
-}
-
-#[test]
-fn a_list_leaves_the_sides_to_its_owner() {
-    let files = section("files", "", list(&["a"], None));
-    let log = section("log", "", Body::Text("x".repeat(50)));
-    let mut pane = Pane::new(pane(vec![files, log]));
-    pane.rows(true, "", 30, 12);
-    assert!(!pane.scroll(1));
-    pane.next_section();
-    assert!(pane.scroll(9));
-    assert_eq!(plain(&pane.rows(true, "", 30, 12))[3], "x");
 }
 
 #[test]
