@@ -7,7 +7,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::rich::Rich;
 use super::style::{Row, Style, Token};
-use crate::text::{expand_tabs, wrap_hard};
+use crate::text::{clip_bytes, expand_tabs, wrap_hard};
 
 /// Columns of number and sign before the text.
 pub const MARGIN: usize = 8;
@@ -46,7 +46,7 @@ impl Diff {
 
     /// Its rows, uncut.
     pub fn rows(&self) -> impl Iterator<Item = Rich> {
-        (0..self.count()).filter_map(|at| self.row(at))
+        (0..self.count()).filter_map(|at| self.row(at, usize::MAX))
     }
 
     /// How many rows it has.
@@ -54,18 +54,19 @@ impl Diff {
         self.0.len()
     }
 
-    /// One row, uncut. Words that differ from those of its counterpart are bold.
-    pub fn row(&self, at: usize) -> Option<Rich> {
-        let mut row = self.0.get(at).map(draw)?;
+    /// One row with at most so many bytes of its line. Words that differ from those of its
+    /// counterpart are bold.
+    pub fn row(&self, at: usize, most: usize) -> Option<Rich> {
+        let mut row = draw(self.0.get(at)?, most);
         if let Some(other) = self.counterpart(at) {
-            mark_words(&mut row, &draw(&self.0[other]));
+            mark_words(&mut row, &draw(&self.0[other], most));
         }
         Some(row)
     }
 
     /// The text of a row.
     pub fn text(&self, at: usize) -> Option<String> {
-        Some(draw(self.0.get(at)?).text().to_owned())
+        Some(draw(self.0.get(at)?, usize::MAX).text().to_owned())
     }
 
     /// The line that took the place of this one, or the one whose place it took: where as many
@@ -239,10 +240,10 @@ fn file_name(name: &str, side: &str) -> String {
     name.strip_prefix(side).unwrap_or(name).to_owned()
 }
 
-fn draw(line: &Line) -> Rich {
+fn draw(line: &Line, most: usize) -> Rich {
     let context = Style::dimmed(Token::ToolDiffContext);
     match line {
-        Line::Plain(text) => Rich::of(&expand_tabs(text), Style::default()),
+        Line::Plain(text) => Rich::of(&expand_tabs(clip_bytes(text, most)), Style::default()),
         Line::Gap => Rich::of("      ⋯", context),
         Line::Numbered(sign, number, text) => {
             let style = match sign {
@@ -256,7 +257,7 @@ fn draw(line: &Line) -> Rich {
             } else {
                 Style::default()
             };
-            rich.push(&expand_tabs(text), plain);
+            rich.push(&expand_tabs(clip_bytes(text, most)), plain);
             rich
         }
     }

@@ -365,7 +365,11 @@ impl Loop {
                 Effect::Task(task) => self.start_task(task),
                 Effect::Write(bytes) => self.behind.extend(bytes),
                 Effect::Paint => self.urgent = true,
-                Effect::Redraw => self.screen.forget(),
+                Effect::Redraw => {
+                    // Somebody may have changed what the terminal does without a trace.
+                    let _ = self.terminal.enter(self.app.modes());
+                    self.screen.forget();
+                }
                 Effect::Palette(palette) => self.screen.set_palette(palette),
                 Effect::Edit(text) => self.edit(&text),
                 Effect::Suspend => self.suspend(),

@@ -39,7 +39,11 @@ pub fn be(kind: &str) -> bool {
                     "game" => say(&panel(0, true)),
                     "pane" => say(&pane),
                     _ => {
-                        std::thread::spawn(|| (0..).for_each(|frame| say(&panel(frame, false))));
+                        std::thread::spawn(|| {
+                            for frame in 0.. {
+                                say(&panel(frame, false));
+                            }
+                        });
                     }
                 }
                 answer(json!({}));

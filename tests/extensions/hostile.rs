@@ -6,22 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::ends::after_manifest;
-use super::{hooked, tooled};
+use super::{hooked, kit, tooled};
 use crate::support::{Actor, Place, Rpc, Run, call, say, until};
 
 /// More than e may take for anything that one extension does, in KiB: an idle debug build needs about
 /// 15 MiB, a line of 10 MiB is held a few times over.
 const MEMORY: u64 = 120 << 10;
-
-/// What a hostile extension declares: everything that e could wait for.
-fn everything() -> Value {
-    json!({
-        "name": "bad",
-        "tools": [{"name": "bad"}],
-        "hooks": ["input", "before_turn"],
-        "events": ["turn_start", "tool_start", "tool_end", "turn_end"],
-    })
-}
 
 /// A run of one turn with a hostile extension, a well-behaved one and calls of both.
 struct Trial {
@@ -65,16 +55,12 @@ impl Trial {
     }
 }
 
-/// Runs a shell script behind the manifest of a hostile extension.
+/// Runs what has that name in the kit.
 #[track_caller]
-fn trial(then: &str) -> Trial {
-    trial_of(&after_manifest(&everything(), then))
-}
-
-#[track_caller]
-fn trial_of(script: &str) -> Trial {
+fn trial(name: &str) -> Trial {
+    let script = kit::script(name);
     let place = Place::new();
-    place.script("bad.sh", script);
+    place.script("bad.sh", &script);
     let manifest =
         json!({"name": "good", "tools": [{"name": "good"}], "hooks": ["tool_call", "input"]});
     let good = Actor::new(&place, "good", manifest);
@@ -120,70 +106,29 @@ fn peak(pid: i32) -> u64 {
     number.expect("a peak").parse().expect("a number")
 }
 
-/// Answers what comes, by shell functions: `$id` and `$line` are there.
-const SERVE: &str = r#"
-answer() { printf '{"id":%s,"result":%s}\n' "$id" "$1"; }
-while IFS= read -r line; do
-  id=${line#*\"id\":}; id=${id%%,*}
-  case $line in
-    *'"shutdown"'*) exit 0 ;;
-    *'"hook.'*) answer '{}' ;;
-    *'"tool_call"'*) on_call ;;
-  esac
-done"#;
-
-/// A hostile extension that does this when its tool is called.
-#[track_caller]
-fn on_call(body: &str) -> Trial {
-    trial(&format!("on_call() {{\n{body}\n}}\n{SERVE}"))
-}
-
 #[test]
 fn it_answers_twice_and_what_was_never_asked() {
-    let answered = on_call(
-        r#"echo '{"id":9999,"result":{"content":"unasked"}}'
-        echo '{"id":-1,"result":{}}'
-        echo '{"id":"x","result":{}}'
-        answer '{"content":"first"}'
-        answer '{"content":"second"}'
-        printf '{"id":%s,"error":"third"}\n' "$id""#,
-    );
+    let answered = trial("answers twice and what was never asked");
     assert_eq!(super::content(&answered.completes().bad), "first");
     assert_eq!(answered.notices(), [""; 0]);
 }
 
 #[test]
 fn it_writes_a_log_to_its_output() {
-    let log = on_call(
-        r#"echo 'INFO starting'
-        echo '{"level":"info"}'
-        echo '[1,2,3]'
-        echo '"text"'
-        echo '{"method":"notify"}'
-        echo '{"method":"notify","params":{"message":7}}'
-        echo '{"id":1'
-        printf '\n\r\n\n'
-        answer '{"content":"fine"}'"#,
-    );
+    let log = trial("writes a log to its output");
     assert_eq!(super::content(&log.completes().bad), "fine");
     assert_eq!(log.notices(), [""; 0]);
 }
 
 #[test]
 fn it_writes_a_line_without_an_end() {
-    let endless = on_call("head -c 1G /dev/zero | tr '\\0' x");
+    let endless = trial("writes a line without an end");
     endless.fails("exited").tells("more than 10 MiB");
 }
 
 #[test]
 fn it_writes_what_is_no_text() {
-    let odd = on_call(
-        r#"printf '\xff\xfe{}\n'
-        printf '{"method":"notify","params":{"message":"a\\u0000b\\u2028c\x00d\\ud800"}}\n'
-        printf '{"method":"notify","params":{"message":"a\\u0000b\\u2028c"}}\n'
-        printf '{"id":%s,"result":{"content":"\xff"}}\n' "$id"
-        answer '{"content":"nul \u0000 line \u2028"}'"#,
-    );
+    let odd = trial("writes what is no text");
     odd.completes().tells("not UTF-8");
     assert_eq!(super::content(&odd.bad), "nul \u{0} line \u{2028}");
     assert_eq!(odd.run.stderr.matches("not UTF-8").count(), 2);
@@ -191,51 +136,26 @@ fn it_writes_what_is_no_text() {
 
 #[test]
 fn its_result_has_ten_mebibytes() {
-    let big = on_call(
-        r#"printf '{"id":%s,"result":{"content":"' "$id"
-        head -c 10000000 /dev/zero | tr '\0' x
-        printf '"}}\n'"#,
-    );
+    let big = trial("answers ten mebibytes");
     assert!(super::content(&big.completes().bad).len() < 40 << 10);
-    let bigger = on_call(
-        r#"printf '{"id":%s,"result":{"content":"' "$id"
-        head -c 11000000 /dev/zero | tr '\0' x
-        printf '"}}\n'"#,
-    );
+    let bigger = trial("answers more than ten mebibytes");
     bigger.fails("exited").tells("more than 10 MiB");
 }
 
 #[test]
 fn its_answer_is_deep() {
-    let deep = on_call(
-        r#"printf '{"id":%s,"result":' "$id"
-        head -c 200000 /dev/zero | tr '\0' '['
-        printf '\n'
-        answer "{\"content\":\"fine\",\"x\":$(printf '[%.0s' {1..100})$(printf ']%.0s' {1..100})}""#,
-    );
+    let deep = trial("answers deeply");
     assert_eq!(super::content(&deep.completes().bad), "fine");
 }
 
 #[test]
-fn it_sends_a_hundred_thousand_notices() {
-    // A debug build takes a while for each; a fraction is still far more than is ever kept.
-    let count = if cfg!(debug_assertions) {
-        20_000
-    } else {
-        100_000
-    };
-    let flood = on_call(&format!(
-        r#"yes '{{"method":"notify","params":{{"message":"so much to say"}}}}' | head -n {count}
-        answer '{{"content":"said"}}'"#
-    ));
-    flood.completes();
+fn it_sends_notices_without_number() {
+    trial("sends notices without number").completes();
 }
 
 #[test]
 fn it_fills_standard_error() {
-    let flood = on_call(
-        "yes 'a line of diagnostics' | head -n 200000 >&2\nhead -c 50M /dev/zero >&2\nanswer '{\"content\":\"said\"}'",
-    );
+    let flood = trial("fills standard error");
     flood.completes();
     assert!(
         flood.run.stderr.len() < 40 << 20,
@@ -246,58 +166,47 @@ fn it_fills_standard_error() {
 
 #[test]
 fn it_asks_a_thousand_things_at_once() {
-    let flood = on_call(
-        r#"for i in {1..1000}; do echo "{\"id\":$i,\"method\":\"session.info\"}"; done
-        for i in {1..1000}; do echo "{\"id\":$i,\"method\":\"ui.confirm\",\"params\":{\"title\":\"?\"}}"; done
-        n=0; while [ $n -lt 2000 ] && IFS= read -r reply; do n=$((n+1)); done
-        answer "{\"content\":\"$n answers\"}""#,
-    );
+    let flood = trial("asks two thousand things at once");
     assert_eq!(super::content(&flood.completes().bad), "2000 answers");
 }
 
 #[test]
 fn it_closes_its_input_and_lives_on() {
-    let deaf = trial("exec 0<&-\nsleep 60");
+    let deaf = trial("closes its input and lives on");
     deaf.fails("exited").tells("standard input");
 }
 
 #[test]
 fn it_closes_its_output_and_lives_on() {
-    let mute = on_call("exec 1>&-\nsleep 60");
+    let mute = trial("closes its output and lives on");
     mute.fails("exited").tells("standard output");
 }
 
 #[test]
 fn it_forks_and_exits() {
-    let forked = on_call("(sleep 60; echo late) &\nexit 0");
+    let forked = trial("forks and exits");
     forked.fails("exited").tells("exited");
 }
 
 #[test]
 fn it_escapes_its_group() {
-    let escaped = on_call("setsid -f bash -c 'trap \"\" TERM; while :; do sleep 60; done'\nexit 3");
+    let escaped = trial("escapes its group and exits");
     escaped.fails("exited").tells("status 3");
-    let alive = on_call(
-        "setsid -f bash -c 'trap \"\" TERM HUP; while :; do sleep 60; done' >/dev/null </dev/null 2>&1\nanswer '{\"content\":\"hidden\"}'",
-    );
-    alive.completes();
+    trial("escapes its group and answers").completes();
 }
 
 #[test]
 fn it_ends_in_the_middle_of_a_line() {
-    let cut = on_call(r#"printf '{"id":%s,"result":{"content":"cu' "$id"; exit 0"#);
+    let cut = trial("ends in the middle of a line");
     cut.fails("exited").tells("exited");
     // A whole answer that lacks only its line end is one.
-    let whole = on_call(r#"printf '{"id":%s,"result":{"content":"whole"}}' "$id"; exit 0"#);
+    let whole = trial("ends without a line end");
     assert_eq!(super::content(&whole.completes().bad), "whole");
 }
 
 #[test]
 fn it_ignores_every_signal_and_every_word() {
-    let stubborn = trial(&format!(
-        "trap '' TERM INT HUP QUIT PIPE\non_call() {{ answer '{{\"content\":\"x\"}}'; }}\n{}\nwhile :; do sleep 60; done",
-        SERVE.replace("exit 0", "break")
-    ));
+    let stubborn = trial("ignores every signal and every word");
     stubborn.completes();
     assert!(
         stubborn.run.elapsed < Duration::from_secs(6),
@@ -308,13 +217,7 @@ fn it_ignores_every_signal_and_every_word() {
 
 #[test]
 fn it_sends_escape_sequences_in_every_field() {
-    let esc = r"\u001b[31m\u0007\u009b2J\u202e";
-    let fields = on_call(&format!(
-        r#"echo '{{"method":"notify","params":{{"message":"{esc}notice"}}}}'
-        echo '{{"method":"tool.update","params":{{"id":'"$id"',"chunk":"{esc}update"}}}}'
-        printf '\x1b[31mto stderr\n' >&2
-        answer '{{"content":"{esc}content","summary":"{esc}summary","session_name":"{esc}name"}}'"#
-    ));
+    let fields = trial("sends escape sequences in every field");
     fields.completes();
     assert!(
         !fields

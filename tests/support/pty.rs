@@ -68,6 +68,17 @@ impl Pty {
         self.slave.as_ref().expect("no program was started")
     }
 
+    /// The path of the end that programs have.
+    pub fn name(&self) -> String {
+        let mut name = [0; 64];
+        // SAFETY: ptsname_r writes up to 64 bytes with a zero at the end.
+        let result = unsafe { libc::ptsname_r(self.master.as_raw_fd(), name.as_mut_ptr(), 64) };
+        assert_eq!(result, 0, "ptsname_r: {}", io::Error::last_os_error());
+        // SAFETY: the call above ended the text with a zero.
+        let name = unsafe { std::ffi::CStr::from_ptr(name.as_ptr()) };
+        name.to_string_lossy().into_owned()
+    }
+
     /// The modes of the line, as numbers that can be compared.
     pub fn line_modes(&self) -> [u64; 4] {
         let mut modes = std::mem::MaybeUninit::<libc::termios>::zeroed();

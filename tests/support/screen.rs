@@ -93,6 +93,8 @@ impl Callbacks for Seen {
                 let reply = format!("\x1b[{};{}R", row + 1, column + 1);
                 self.replies.extend_from_slice(reply.as_bytes());
             }
+            // Flags that are set again where they were pushed.
+            (Some(b'='), Some([1]), 'u') => {}
             (Some(b'>'), _, 'u') => *keyboard += 1,
             (Some(b'<'), _, 'u') => *keyboard -= 1,
             (None, Some([22]), 't') => self.titles += 1,

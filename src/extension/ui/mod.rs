@@ -1,19 +1,17 @@
 //! What an extension shows, as plain data: cleaned, cut to its bound, and nothing about painting.
 //!
-//! A frontend holds [`Slots`], a [`Single`] panel and a [`Single`] pane, and paints what is in
-//! them through the user's theme. A token it does not know paints plain.
+//! A frontend holds [`Slots`], one [`Panel`] and one [`Pane`], and paints what is in them through the
+//! user's theme. A token it does not know paints plain.
 
 mod pane;
 mod panel;
 mod select;
-mod single;
 mod slots;
 mod span;
 
 pub use pane::{Body, Item, Pane, Section, Side};
 pub use panel::Panel;
 pub use select::{Choice, Select};
-pub use single::Single;
 pub use slots::{SlotMap, Slots, WIDGET_ROWS};
 pub(super) use span::rows;
 pub use span::{Span, SpanRow};

@@ -94,10 +94,21 @@ pub(super) fn launch(program: &Program) -> Result<u32> {
         .envs(program.env.iter());
     // SAFETY: the closure runs between fork and exec and makes async-signal-safe calls only.
     unsafe { command.pre_exec(take_foreground) };
+    // SAFETY: these calls take and return numbers.
+    let had_terminal = unsafe { libc::tcgetpgrp(TERMINAL) == libc::getpgrp() };
     match command.spawn() {
         // Dropping the standard library's handle neither kills nor reaps.
         Ok(child) => Ok(child.id()),
-        Err(error) => Err(launch::explain(&program.program, &program.cwd, &error)),
+        Err(error) => {
+            // It took the terminal before it turned out that there is no such program.
+            if had_terminal {
+                // SAFETY: as above.
+                unsafe {
+                    with_sigttou_blocked(|| libc::tcsetpgrp(TERMINAL, libc::getpgrp()));
+                }
+            }
+            Err(launch::explain(&program.program, &program.cwd, &error))
+        }
     }
 }
 

@@ -139,7 +139,7 @@ impl App {
             }
             self.surface = None;
         }
-        self.draft_was_edited()
+        self.follow_draft()
     }
 
     /// Shows what matches. Where nothing does there is no picker, so that Enter submits.

@@ -18,6 +18,7 @@ use crate::tui::view::login::Provider;
 
 use super::account::{SignedIn, Why};
 use super::completion::Listed;
+use super::extensions::Chosen;
 use super::models::{Listing, Wanted};
 use super::reload::Reloaded;
 use super::tree::Rewound;
@@ -76,6 +77,8 @@ pub enum Done {
     Read(RequestId, Result<Option<String>>),
     Models(Wanted, Vec<Listing>),
     Selected(Result<Selection>),
+    /// A model or an effort was looked up for an extension.
+    Chosen(Chosen),
     Saved(Result<Vec<String>>),
     Themes(Vec<String>),
     /// What is recorded about the directory.

@@ -235,6 +235,7 @@ impl App {
             Done::Read(request, text) => self.read(request, text, Instant::now()),
             Done::Models(wanted, models) => self.models_listed(wanted, models),
             Done::Selected(selected) => self.selected(selected),
+            Done::Chosen(chosen) => self.extension_chose(chosen),
             Done::Saved(saved) => self.settings_saved(saved),
             Done::Themes(themes) => self.open_settings(themes),
             Done::Trusted(decision) => self.offer_trust(decision),

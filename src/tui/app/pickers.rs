@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::deaf::Deaf;
 use super::{App, Effect, Surface};
 use crate::config::resources::Skill;
 use crate::session::{Listed, PastPrompt};
@@ -111,6 +112,8 @@ impl Choosing {
 
 impl App {
     pub(super) fn open_picker(&mut self, picker: Picker, picks: Picks) {
+        // The person opened it: what ignored their keys before is gone.
+        self.deaf = Deaf::No;
         self.surface = Some(Surface::Picker(Box::new(Choosing { picker, picks })));
     }
 

@@ -413,11 +413,15 @@ pub(super) fn restored(
     extensions: &Registry,
 ) -> Transcript {
     let mut transcript = Transcript::new(options);
-    let messages: Vec<_> = entries.iter().map(|entry| entry.message.clone()).collect();
+    // A result that nobody recorded stands in for one, for the model alone.
+    let is_stand_in =
+        |entry: &&Entry| entry.id.is_none() && matches!(&*entry.message, Message::Tool { .. });
+    let recorded: Vec<&Entry> = entries.iter().filter(|entry| !is_stand_in(entry)).collect();
+    let messages: Vec<_> = recorded.iter().map(|entry| entry.message.clone()).collect();
     let after = |failure: &session::PastFailure| match &failure.after {
         None => Some(0),
         // It may belong to another branch.
-        node => Some(1 + entries.iter().position(|entry| entry.id == *node)?),
+        node => Some(1 + recorded.iter().position(|entry| entry.id == *node)?),
     };
     let failures = session::failures(log).into_iter();
     let mut errors: Vec<(usize, String)> = failures

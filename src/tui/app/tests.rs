@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::{App, Effect, Session, TuiOptions, Turn};
-use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec};
+use crate::agent::{Input, Output, Process, RequestId, SessionKey, SessionSpec};
 use crate::config::Home;
-use crate::extension::{HookKind, Registry};
+use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, request};
 use crate::provider;
 use crate::sys::Env;
 use crate::tui::frame::Size;
@@ -459,31 +461,41 @@ fn no_key_breaks_it() {
 }
 
 #[test]
-fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
-    let root = tempfile::tempdir().unwrap();
-    let mut app = app(Registry::default());
-    app.session = None;
-    app.cwd = root.path().to_owned();
-    let now = Instant::now();
-    let type_in = |app: &mut App, keys: &str, now| {
-        for event in Parser::default().feed(keys.as_bytes()) {
-            if let InputEvent::Key(press) = event {
-                assert!(app.on_key(press, now).is_empty(), "{press:?}");
-            }
-        }
+fn extensions_choose_as_people_do_and_one_after_another() {
+    let models = r#"{"providers": {"p": {"base_url": "http://127.0.0.1:9/v1", "models": [
+        {"id": "m", "effort": ["low", "high"]}]}}}"#;
+    let mut table = Table::ready(&[("home/models.json", models)]);
+    let ask = |table: &mut Table, number, method: &str, params: serde_json::Value| {
+        table.app.on_outputs(
+            vec![Output::Asked(Box::new(Asked {
+                ask: AskId::for_test(number),
+                from: ExtensionId(0),
+                extension: "x".into(),
+                method: method.into(),
+                request: request::parse(method, &params).unwrap(),
+                params,
+            }))],
+            table.now,
+        )
     };
-    assert!(app.start().is_empty());
-    type_in(&mut app, "helo\x7flo\r", now);
-    app.on_paste("!", now);
-    app.after_frame(now);
-    type_in(&mut app, "?\r", now);
-    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
-    // From then on the question has the keys.
-    let later = now + std::time::Duration::from_secs(1);
-    type_in(&mut app, "x\x1b[A", later);
-    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
-    let enter = KeyPress::plain(Key::Enter);
-    assert!(matches!(app.on_key(enter, later)[..], [Effect::Quit(1)]));
+    let mut effects = ask(&mut table, 1, "session.model", json!({"model": "p/m"}));
+    // The level is one of the model that is on its way.
+    effects.extend(ask(
+        &mut table,
+        2,
+        "session.effort",
+        json!({"effort": "low"}),
+    ));
+    effects.extend(ask(
+        &mut table,
+        3,
+        "session.model",
+        json!({"model": "none"}),
+    ));
+    assert_eq!(table.carry_out(effects), "use m high, use m low");
+    let settings: serde_json::Value = serde_json::from_str(&table.file("settings.json")).unwrap();
+    assert_eq!(settings["model"], json!("p/m"));
+    assert_eq!(settings["effort"], json!("low"));
 }
 
 #[test]
@@ -563,4 +575,32 @@ fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
     let screen = table.screen();
     assert!(screen.contains("› Do not trust this directory"), "{screen}");
     assert!(!screen.contains("  Trust"), "{screen}");
+}
+
+#[test]
+fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
+    let root = tempfile::tempdir().unwrap();
+    let mut app = app(Registry::default());
+    app.session = None;
+    app.cwd = root.path().to_owned();
+    let now = Instant::now();
+    let type_in = |app: &mut App, keys: &str, now| {
+        for event in Parser::default().feed(keys.as_bytes()) {
+            if let InputEvent::Key(press) = event {
+                assert!(app.on_key(press, now).is_empty(), "{press:?}");
+            }
+        }
+    };
+    assert!(app.start().is_empty());
+    type_in(&mut app, "helo\x7flo\r", now);
+    app.on_paste("!", now);
+    app.after_frame(now);
+    type_in(&mut app, "?\r", now);
+    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
+    // From then on the question has the keys.
+    let later = now + std::time::Duration::from_secs(1);
+    type_in(&mut app, "x\x1b[A", later);
+    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
+    let enter = KeyPress::plain(Key::Enter);
+    assert!(matches!(app.on_key(enter, later)[..], [Effect::Quit(1)]));
 }

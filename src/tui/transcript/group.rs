@@ -159,7 +159,7 @@ impl Group {
             }
             label_rows(call, view, options, &mut rows);
             match view.depth {
-                Depth::Chat if call.state == State::Running && call.is_command() => {
+                Depth::Chat if call.state == State::Running => {
                     preview(&call.output, view, options.preview_rows, &mut rows);
                 }
                 Depth::Chat => {}

@@ -158,6 +158,20 @@ fn draft() {
 fn trust() {
     if std::env::temp_dir() == std::path::Path::new("/tmp") {
         check("trust", &[], asks_trust, &[See("Trust this directory?")]);
+        check(
+            "trust-change",
+            &[],
+            nothing,
+            &[
+                READY,
+                Type("/"),
+                See("enter run"),
+                Type("trust"),
+                See("/trust"),
+                Type("\r"),
+                See("Trust in"),
+            ],
+        );
     }
 }
 

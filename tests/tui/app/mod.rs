@@ -2,11 +2,13 @@
 
 mod end;
 mod golden;
+mod meddling;
 mod reading;
 mod record;
 mod resize;
 mod sessions;
 mod start;
+mod tours;
 mod turn;
 mod typing;
 mod waiting;
@@ -18,7 +20,7 @@ pub fn open(place: &Place, columns: u16, rows: u16) -> Pty {
     open_with(place, columns, rows, &[])
 }
 
-fn open_with(place: &Place, columns: u16, rows: u16, args: &[&str]) -> Pty {
+pub fn open_with(place: &Place, columns: u16, rows: u16, args: &[&str]) -> Pty {
     let mut pty = Pty::open(columns, rows);
     pty.start(place.app(args));
     ready(&mut pty);
@@ -26,7 +28,7 @@ fn open_with(place: &Place, columns: u16, rows: u16, args: &[&str]) -> Pty {
 }
 
 /// Waits for the prompt and for the session below it.
-fn ready(pty: &mut Pty) {
+pub fn ready(pty: &mut Pty) {
     pty.wait("the prompt", |screen| {
         let text = screen.text();
         text.contains('┃') && text.contains("test")

@@ -1,10 +1,11 @@
 //! What extensions show and ask.
 //!
 //! Each kind of thing has its file: slots that stay, questions that wait for an answer, the panel,
-//! the side pane, calls that wait for an extension, entries that one renders. Where several could
-//! take a key, the order is here.
+//! the side pane, calls that wait for an extension, choices that one makes, entries that one renders.
+//! Where several could take a key, the order is here.
 
 mod calls;
+mod choose;
 mod complete;
 mod pane;
 mod panel;
@@ -19,13 +20,15 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use self::calls::Calls;
+pub use self::choose::Chosen;
+use self::choose::{Choice, Choices};
 use self::complete::Completions;
 use self::pane::ShownPane;
 use self::panel::Panels;
 use self::questions::{Question, Questions};
 use self::render::Renders;
 use super::deaf::Deaf;
-use super::{App, Effect};
+use super::{App, Effect, Surface};
 use crate::agent::Input;
 use crate::extension::request::{Request, Session as SessionRequest, Tone, Ui};
 use crate::extension::ui::Slots;
@@ -45,6 +48,7 @@ pub(super) struct Extensions {
     panels: Panels,
     pane: Option<ShownPane>,
     calls: Calls,
+    choices: Choices,
     completions: Completions,
     renders: Renders,
     /// Answers that wait until what they are about has been painted.
@@ -94,10 +98,10 @@ impl App {
         let ask = asked.ask;
         match asked.request {
             Request::Session(SessionRequest::Model(name)) => {
-                self.extension_selects(ask, Some(name), None)
+                self.extension_chooses(ask, Choice::Model(name))
             }
             Request::Session(SessionRequest::Effort(level)) => {
-                self.extension_selects(ask, None, Some(level))
+                self.extension_chooses(ask, Choice::Effort(level))
             }
             Request::Session(_) => vec![refused(ask, "nobody here can do that")],
             Request::Ui(ui) if ui.is_question() => {
@@ -165,11 +169,8 @@ impl App {
 
     /// Puts a text in the composer. What was written there can be had back from history.
     fn compose(&mut self, text: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
-        let takes_keys = self
-            .surface
-            .as_ref()
-            .is_some_and(super::Surface::takes_keys);
-        if takes_keys || self.composer.is_field() {
+        let is_key = matches!(&self.surface, Some(Surface::Login(login)) if login.takes_key());
+        if is_key || self.composer.is_field() {
             return Err("the composer is answering a question - try again later".into());
         }
         let before = self.composer.draft().buffer.expand();
@@ -177,36 +178,18 @@ impl App {
             self.composer.remember(&before);
         }
         self.composer.set_text(text);
-        effects.extend(self.draft_was_edited());
+        effects.extend(self.follow_draft());
         Ok(())
     }
 
-    fn extension_selects(
-        &mut self,
-        ask: AskId,
-        model: Option<String>,
-        effort: Option<String>,
-    ) -> Vec<Effect> {
-        let chosen = match &self.session {
-            None => Err("there is no session".to_owned()),
-            Some(session) => self
-                .process
-                .select(&session.selection, model.as_deref(), effort)
-                .map_err(|error| error.to_string()),
-        };
-        match chosen {
-            Err(why) => vec![refused(ask, &why)],
-            Ok(selection) => {
-                let mut effects = self.select(selection);
-                effects.push(Effect::Send(Input::Reply(ask, Ok(json!({})))));
-                effects
-            }
-        }
-    }
-
-    /// Something about the draft changed: what follows it does so.
+    /// The person changed something about the draft.
     pub(super) fn draft_was_edited(&mut self) -> Vec<Effect> {
         self.extensions.calls.turned_away();
+        self.follow_draft()
+    }
+
+    /// What follows the draft does so.
+    pub(super) fn follow_draft(&mut self) -> Vec<Effect> {
         // A field is nobody's draft.
         if self.composer.is_field() {
             return Vec::new();
@@ -225,6 +208,11 @@ impl App {
                 self.deafen(now);
             }
         }
+    }
+
+    /// Whether keys are for a panel, unless a question stands over it.
+    pub(super) fn panel_takes_keys(&self) -> bool {
+        self.extensions.panels.takes_keys()
     }
 
     pub(super) fn has_question(&self) -> bool {
@@ -261,13 +249,15 @@ impl App {
 
     /// Text was pasted: whether an extension's surface took it.
     pub(super) fn extension_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
-        if self.pane_has_focus() {
-            return Some(self.paste_keys(text, |app, press| app.pane_key(press)));
-        }
-        if self.surface.is_some() {
+        let effects = if self.pane_has_focus() {
+            self.paste_keys(text, |app, press| app.pane_key(press))
+        } else if self.surface.is_some() {
             return None;
-        }
-        self.question_paste(text).or_else(|| self.panel_paste(text))
+        } else {
+            self.question_paste(text)
+                .or_else(|| self.panel_paste(text))?
+        };
+        Some(self.extensions.awaits(effects))
     }
 
     /// The footer surface of an extension, when one shows.
@@ -288,18 +278,12 @@ impl App {
         }
     }
 
-    /// Whether keys are for a panel, unless a question stands over it.
-    pub(super) fn panel_takes_keys(&self) -> bool {
-        let shown = self.extensions.panels.shown();
-        shown.is_some_and(|(_, panel)| panel.interactive)
-    }
-
     /// Whether something of an extension's is closed by Esc.
     pub(super) fn extension_takes_escape(&self) -> bool {
         let extensions = &self.extensions;
         self.pane_has_focus()
             || extensions.questions.is_open()
-            || extensions.panels.shown().is_some()
+            || extensions.panels.is_open()
             || extensions.completions.is_open()
     }
 

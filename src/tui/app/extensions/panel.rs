@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::{App, Effect};
 use super::notify;
 use crate::extension::ExtensionId;
-use crate::extension::ui::{Panel, Single};
+use crate::extension::ui::Panel;
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::style::Row;
 use crate::tui::view::panel;
@@ -15,97 +15,115 @@ const PASTED_KEYS: usize = 64;
 
 /// The place for a panel.
 #[derive(Debug, Default)]
-pub(super) struct Panels {
-    place: Single<Panel>,
+pub(super) struct Panels(Option<Shown>);
+
+#[derive(Debug)]
+struct Shown {
+    owner: ExtensionId,
     /// The name of whose it is.
-    owner: String,
+    name: String,
+    panel: Panel,
     /// The first line that is seen, and how many were when it was drawn last.
     top: usize,
     page: usize,
 }
 
-impl Panels {
-    /// Shows a panel or closes the one of this extension.
-    pub fn show(&mut self, from: ExtensionId, name: &str, panel: Option<Panel>) -> Option<Effect> {
-        match panel {
-            None => {
-                self.place.close(from);
-                None
-            }
-            Some(panel) => {
-                if self.shown().is_none_or(|(owner, _)| owner != from) {
-                    self.top = 0;
-                }
-                let replaced = self.place.show(from, panel);
-                self.owner = name.to_owned();
-                replaced.map(|(owner, _)| closed(owner))
-            }
-        }
-    }
-
-    /// What is shown, and whose it is.
-    pub fn shown(&self) -> Option<(ExtensionId, &Panel)> {
-        self.place.shown()
-    }
-
-    /// Closes it for the person, and tells its owner.
-    pub fn dismiss(&mut self) -> Option<Effect> {
-        self.place.dismiss().map(|(owner, _)| closed(owner))
-    }
-
-    /// Closes it when it is this extension's.
-    pub fn close(&mut self, owner: ExtensionId) {
-        self.place.close(owner);
-    }
-
-    pub fn rows(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
-        let (_, shown) = self.place.shown()?;
-        self.page = panel::page(shown, height);
-        self.top = self.top.min(shown.lines.len() - self.page);
-        Some(panel::rows(shown, &self.owner, self.top, columns, height))
+impl Shown {
+    fn closed(self) -> Effect {
+        notify(self.owner, "ui.panel_closed", json!({}))
     }
 
     /// Moves by a page; `false` when all of it is seen.
     fn scroll(&mut self, pages: isize) -> bool {
-        let all = self.shown().map_or(0, |(_, panel)| panel.lines.len());
-        let last = all.saturating_sub(self.page);
+        let last = self.panel.lines.len().saturating_sub(self.page);
         let rows = pages.saturating_mul(self.page.max(1) as isize);
         self.top = self.top.saturating_add_signed(rows).min(last);
         last > 0
     }
 }
 
-fn closed(owner: ExtensionId) -> Effect {
-    notify(owner, "ui.panel_closed", json!({}))
+impl Panels {
+    /// Shows a panel or closes the one of this extension. Another's that it replaces is told.
+    pub fn show(&mut self, from: ExtensionId, name: &str, panel: Option<Panel>) -> Option<Effect> {
+        let Some(panel) = panel else {
+            self.close(from);
+            return None;
+        };
+        if let Some(shown) = self.0.as_mut().filter(|shown| shown.owner == from) {
+            shown.panel = panel;
+            return None;
+        }
+        let replaced = self.0.replace(Shown {
+            owner: from,
+            name: name.to_owned(),
+            panel,
+            top: 0,
+            page: 0,
+        });
+        replaced.map(Shown::closed)
+    }
+
+    /// Whether one is open.
+    pub fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether one is open that gets the keys.
+    pub fn takes_keys(&self) -> bool {
+        self.0.as_ref().is_some_and(|shown| shown.panel.interactive)
+    }
+
+    /// Closes it for the person, and tells its owner.
+    pub fn dismiss(&mut self) -> Option<Effect> {
+        self.0.take().map(Shown::closed)
+    }
+
+    /// Closes it when it is this extension's.
+    pub fn close(&mut self, owner: ExtensionId) {
+        self.0.take_if(|shown| shown.owner == owner);
+    }
+
+    pub fn rows(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
+        let shown = self.0.as_mut()?;
+        let Shown {
+            name,
+            panel,
+            top,
+            page,
+            ..
+        } = shown;
+        *page = panel::page(panel, height);
+        *top = (*top).min(panel.lines.len() - *page);
+        Some(panel::rows(panel, name, *top, columns, height))
+    }
 }
 
 impl App {
     /// A key while a panel shows: Esc closes it, and an interactive one gets every other. One that is
     /// only looked at is scrolled while there is more of it.
     pub(super) fn panel_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
-        let (owner, panel) = self.extensions.panels.shown()?;
+        let panels = &mut self.extensions.panels;
+        let shown = panels.0.as_mut()?;
         if press == KeyPress::plain(Key::Escape) {
-            return Some(self.extensions.panels.dismiss().into_iter().collect());
+            return Some(panels.dismiss().into_iter().collect());
         }
-        if !panel.interactive {
+        if !shown.panel.interactive {
             let pages = match press.key {
                 Key::PageUp => -1,
                 Key::PageDown => 1,
                 _ => return None,
             };
-            let is_plain = press == KeyPress::plain(press.key);
-            let scrolls = is_plain && self.extensions.panels.scroll(pages);
+            let scrolls = press == KeyPress::plain(press.key) && shown.scroll(pages);
             return scrolls.then(Vec::new);
         }
         let key = press.name();
-        let key = key.map(|key| notify(owner, "ui.key", json!({"key": key})));
+        let key = key.map(|key| notify(shown.owner, "ui.key", json!({"key": key})));
         Some(key.into_iter().collect())
     }
 
     pub(super) fn panel_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
-        let (_, panel) = self.extensions.panels.shown()?;
-        panel
-            .interactive
+        let takes_keys = self.extensions.panels.takes_keys();
+        takes_keys
             .then(|| self.paste_keys(text, |app, press| app.panel_key(press).unwrap_or_default()))
     }
 

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{App, Effect, Surface, Task};
+use super::super::completion::Listed;
+use super::super::{App, Done, Effect, Surface, Task};
 use crate::agent::{Input, RequestId, SessionKey, TurnEvent};
 use crate::config::Chord;
 use crate::extension::answer::Rendered;
@@ -592,6 +593,36 @@ fn the_mouse_finds_its_place_in_a_pane() {
     assert_eq!(
         show(table.app.on_mouse(mouse)),
         r#"0:pane.closed{"pane":"p"}"#
+    );
+}
+
+/// Lists that were read for the draft, and drafts that extensions write, are nobody's typing.
+#[test]
+fn who_was_called_has_the_focus_until_the_person_types() {
+    for (typed, focused) in [("", true), ("x", false)] {
+        let mut table = Table::new();
+        table.press("/plain\r");
+        table.press(typed);
+        let read = Listed::Resources(Vec::new(), Vec::new());
+        table.app.on_done(Done::Listed(read));
+        table.ask(ME, "ui.compose", json!({"text": "theirs"}));
+        table.ask(ME, "ui.pane", pane("p"));
+        assert_eq!(table.app.pane_has_focus(), focused, "{typed:?}");
+    }
+}
+
+/// A question that ignores keys for a moment takes that moment with it.
+#[test]
+fn a_list_that_the_person_opens_hears_every_key() {
+    let mut table = Table::new();
+    table.press("half");
+    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
+    table.app.refuse_questions("the session is another one");
+    table.press("\x15/plai");
+    let screen = table.screen(60, 20).join("\n");
+    assert!(
+        screen.contains("Commands 1") && screen.contains("plain"),
+        "{screen}"
     );
 }
 

@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::Selected;
 use crate::extension::ui::{self, Body, Item};
-use crate::text::{expand_tabs, width};
+use crate::text::{clip_bytes, expand_tabs, width};
 use crate::tui::diff::{self, Diff};
 use crate::tui::markdown::{Chunk, Definitions, Streamed};
 use crate::tui::rich::{Rich, clipped, prefixed};
@@ -16,6 +16,8 @@ use crate::tui::view::widget;
 
 /// Rows of a list that are seen at a time.
 const LIST_ROWS: usize = 8;
+/// Most bytes of a line that are drawn. What is attached is whole.
+const LINE_BYTES: usize = 4096;
 /// Columns between an item's label and its detail.
 const BETWEEN: usize = 2;
 
@@ -233,7 +235,7 @@ impl Section {
     /// Scrolls sideways, as far as the widest row that is seen goes.
     pub fn scroll(&mut self, by: isize) {
         let seen = self.top..self.top + self.height;
-        let widest = seen.filter_map(|index| Some(self.line(index)?.width()));
+        let widest = seen.filter_map(|index| Some(self.line(index, LINE_BYTES)?.width()));
         let most = widest.max().unwrap_or(0).saturating_sub(1);
         let left = self.left.saturating_add_signed(by);
         self.left = left.min(most.max(self.left));
@@ -257,7 +259,7 @@ impl Section {
                 let spans = laid.rows.get(index)?.spans.iter();
                 Some(spans.map(|span| span.text.as_str()).collect())
             }
-            Lines::Plain(_) | Lines::Given => Some(self.line(index)?.text().to_owned()),
+            Lines::Plain(_) | Lines::Given => Some(self.line(index, usize::MAX)?.text().to_owned()),
         };
         let rows: Vec<String> = self.selection().map_while(text).collect();
         (!rows.is_empty()).then(|| (rows.join("\n"), rows.len()))
@@ -293,7 +295,7 @@ impl Section {
             }
             (Lines::Markdown(laid), _) => laid.rows[index].clone(),
             (lines, _) => {
-                let line = self.line(index).unwrap_or_default();
+                let line = self.line(index, LINE_BYTES).unwrap_or_default();
                 let margin = match lines {
                     Lines::Diff(_) if columns > 2 * diff::MARGIN => diff::margin(&line),
                     _ => 0,
@@ -315,14 +317,14 @@ impl Section {
         row
     }
 
-    /// A row that is scrolled sideways, whole.
-    fn line(&self, index: usize) -> Option<Rich> {
+    /// A row that is scrolled sideways, with at most so many bytes of its line.
+    fn line(&self, index: usize, most: usize) -> Option<Rich> {
         match (&self.lines, &self.content.body) {
             (Lines::Plain(lines), Body::Text(text) | Body::Diff(text)) => {
-                let line = expand_tabs(&text[lines.get(index)?.clone()]);
-                Some(Rich::of(&line, Style::default()))
+                let line = clip_bytes(&text[lines.get(index)?.clone()], most);
+                Some(Rich::of(&expand_tabs(line), Style::default()))
             }
-            (Lines::Diff(diff), _) => diff.row(index),
+            (Lines::Diff(diff), _) => diff.row(index, most),
             (_, Body::Rows(rows)) => rows.get(index).map(widget::rich),
             _ => None,
         }

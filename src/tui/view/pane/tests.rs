@@ -253,3 +253,15 @@ fn the_last_row_tells_how_to_get_here_and_away() {
         );
     }
 }
+
+#[test]
+fn a_line_without_an_end_is_seen_in_part_and_attached_whole() {
+    let body = "日本x".repeat(30_000);
+    let mut pane = Pane::new(pane(vec![section("log", "", Body::Text(body.clone()))]));
+    check(&pane.rows(true, "", 30, 12), 30);
+    for _ in 0..1000 {
+        pane.scroll(1);
+    }
+    check(&pane.rows(true, "", 30, 12), 30);
+    assert!(matches!(pane.enter(), Entered::Attached { text, .. } if text.contains(&body)));
+}
