@@ -9,7 +9,7 @@ use super::pickers::Picks;
 use super::reload::Reloaded;
 use super::tree::Rewound;
 use super::turn::Phase;
-use super::{App, Done, Effect, Opened, Task, Turn, transcript_options};
+use super::{App, Done, Effect, Opened, Turn, task, transcript_options};
 use crate::agent::{
     self, Answer, Choice, Input, Past, Process, Query, Reason, RequestId, SessionKey,
 };
@@ -33,6 +33,8 @@ pub(super) enum Awaited {
     Fork(SessionKey, Option<String>),
     /// The messages are written to this page.
     Export(PathBuf),
+    /// The last reply is copied.
+    Copy,
     /// The log of the session is looked through.
     Tree,
     /// The session is at an earlier place.
@@ -60,7 +62,18 @@ impl App {
         false
     }
 
-    /// Sends a request about the session whose answer is awaited.
+    /// Sends a request about the session, if there is one.
+    pub(super) fn send(
+        &mut self,
+        input: impl FnOnce(SessionKey, RequestId) -> Input,
+    ) -> Vec<Effect> {
+        let request = self.next_request();
+        let session = self.session.as_ref();
+        let sent = session.map(|session| Effect::Send(input(session.key, request)));
+        sent.into_iter().collect()
+    }
+
+    /// The same when the answer is awaited.
     pub(super) fn request(
         &mut self,
         awaited: Awaited,
@@ -131,9 +144,7 @@ impl App {
         self.awaits_pick = false;
         self.is_opening = true;
         let opening = self.resuming();
-        vec![Effect::Task(Task::new(move || {
-            Done::Opened(opening.resume(&listed))
-        }))]
+        task(move || Done::Opened(opening.resume(&listed)))
     }
 
     /// A picker was closed without a choice. At the start, a fresh session is opened then.
@@ -148,9 +159,7 @@ impl App {
     pub(super) fn resume_newest(&mut self) -> Vec<Effect> {
         self.is_opening = true;
         let opening = self.resuming();
-        vec![Effect::Task(Task::new(move || {
-            Done::Opened(opening.newest())
-        }))]
+        task(move || Done::Opened(opening.newest()))
     }
 
     fn resuming(&self) -> Resuming {
@@ -185,21 +194,20 @@ impl App {
     }
 
     pub(super) fn name(&mut self, name: &str) -> Vec<Effect> {
-        let request = self.next_request();
-        let Some(session) = &self.session else {
+        if self.session.is_none() {
             self.is_between_turns();
             return Vec::new();
-        };
-        let (session, name) = (session.key, label(name));
+        }
+        let name = label(name);
         self.transcript.push_notice(&match &name {
             Some(name) => format!("this session is called `{name}`"),
             None => "this session has no name".into(),
         });
-        vec![Effect::Send(Input::Rename {
+        self.send(|session, request| Input::Rename {
             session,
             request,
             name,
-        })]
+        })
     }
 
     pub(super) fn export(&mut self, path: &str) -> Vec<Effect> {
@@ -241,10 +249,11 @@ impl App {
                 .transcript
                 .push_notice("the summary is made with the turn's next step"),
             None => {
-                let mut turn = Turn::new(request, now);
-                turn.phase = Phase::Compacting;
-                turn.summarises = true;
-                session.turn = Some(turn);
+                session.turn = Some(Turn {
+                    phase: Phase::Compacting,
+                    summarises: true,
+                    ..Turn::new(request, now)
+                });
             }
         }
         vec![Effect::Send(Input::Compact {
@@ -281,6 +290,7 @@ impl App {
         };
         match (awaited, answer) {
             (Awaited::Fork(key, name), Answer::Forked(log)) => self.forked(key, name, log, now),
+            (Awaited::Copy, Answer::Messages(messages)) => self.copy_last(&messages),
             (Awaited::Export(path), Answer::Messages(messages)) => self.write_page(path, messages),
             (Awaited::Tree, Answer::Info(info)) => self.look_through(info.log, info.head),
             (Awaited::Rewind(rewound), Answer::Done) => self.rewound(*rewound, now),
@@ -341,15 +351,14 @@ impl App {
             .session
             .as_ref()
             .and_then(|session| session.name.clone());
-        let work = move || {
+        task(move || {
             let title = name.unwrap_or_else(|| session::title(&messages));
             let page = session::export_html(&title, &messages);
             Done::Notice(match session::write_page(&path, page.as_bytes()) {
                 Ok(()) => format!("this session was written to `{}`", path.display()),
                 Err(error) => format!("error: {error}"),
             })
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 }
 
