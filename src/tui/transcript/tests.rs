@@ -425,11 +425,12 @@ fn history_comes_back() {
         result("x"),
         assistant("", &["a"]),
         result("a"),
+        chat::Message::steered("hurry"),
         assistant("done", &[]),
     ];
     let messages: Vec<_> = messages.into_iter().map(std::sync::Arc::new).collect();
     let mut transcript = Transcript::default();
-    let errors = [(1, "refused".to_owned()), (8, "no network".to_owned())];
+    let errors = [(1, "refused".to_owned()), (9, "no network".to_owned())];
     transcript.restore(&messages, &errors, tools::label);
     let expected = [
         "┃ go",
@@ -443,6 +444,8 @@ fn history_comes_back() {
         "├ Read b",
         "├ Read a",
         "└ ctrl+o to view",
+        "",
+        "┃ hurry",
         "",
         "  done",
         "",
