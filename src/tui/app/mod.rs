@@ -22,6 +22,7 @@ mod queue;
 mod reader;
 mod reload;
 mod render;
+mod resume;
 mod scroll;
 mod session;
 mod sessions;

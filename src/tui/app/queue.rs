@@ -347,7 +347,7 @@ impl Queue {
 mod tests {
     use super::super::tests::app;
     use super::*;
-    use crate::agent::{Answer, Output, SessionKey, TurnEvent, TurnResult};
+    use crate::agent::{Answer, Output, SessionKey, TurnEvent};
     use crate::extension::Registry;
     use crate::tui::key::{InputEvent, Parser};
 
@@ -430,7 +430,7 @@ mod tests {
         }
 
         fn over(&mut self, request: RequestId) -> String {
-            self.answer(request, Answer::Turn(Box::new(TurnResult::default())))
+            self.answer(request, Answer::Turn(Box::default()))
         }
 
         fn draft(&self) -> String {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::pickers::Picks;
-use super::sessions::{Awaited, restored};
+use super::resume::restored;
+use super::sessions::Awaited;
 use super::{App, Done, Effect, task, transcript_options};
 use crate::agent::{Input, Query};
 use crate::error::Result;
