@@ -1,10 +1,11 @@
 //! The loop of the terminal app: it waits for keys, the core, tasks, signals and time, lets the app
 //! handle them, carries out what it wants, and paints when the terminal has taken the last frame.
 
+mod handover;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,8 +38,6 @@ const FIRST_ANSWER: Duration = Duration::from_millis(10);
 const WIND_DOWN: Duration = Duration::from_secs(3);
 /// How long the last frame may take.
 const LAST_FRAME: Duration = Duration::from_millis(300);
-/// How long the editor may take to end when e ends.
-const EDITOR_END: Duration = Duration::from_millis(300);
 /// Events that are handled before a frame.
 const DRAIN: usize = 256;
 /// How long that may take: whoever sends faster than this waits, and keys and signals do not.
@@ -392,87 +391,6 @@ impl Loop {
         }
     }
 
-    /// Gives the terminal to the editor. Meanwhile nothing is read or painted, and all else goes on.
-    fn edit(&mut self, text: &str) {
-        if self.editing.is_some() {
-            return;
-        }
-        let Some(parked) = self.give_terminal() else {
-            return;
-        };
-        match self.app.start_editor(text) {
-            Ok(editing) => self.editing = Some((editing, parked)),
-            Err(error) => {
-                drop(parked);
-                self.take_terminal();
-                self.on_done(Done::Edited(Err(error.to_string())));
-            }
-        }
-    }
-
-    /// The editor has ended; without a status nobody knows how.
-    fn edited(&mut self, status: Option<ExitStatus>) {
-        let Some((editing, parked)) = self.editing.take() else {
-            return;
-        };
-        editing.program.take_terminal();
-        let edited = match status {
-            Some(status) => editing.finish(status),
-            None => Err("the draft stays as it was: it is not known how the editor ended".into()),
-        };
-        drop(parked);
-        self.take_terminal();
-        self.on_done(Done::Edited(edited));
-    }
-
-    /// The editor was stopped: e stops with it, as one job, until the shell continues both.
-    fn editor_stopped(&mut self) {
-        if let Some((editing, _)) = &self.editing {
-            editing.program.take_terminal();
-            if tty::can_suspend() {
-                // What cannot be stopped goes on.
-                let _ = tty::suspend();
-            }
-            editing.program.resume();
-        }
-    }
-
-    /// Stops e's job until the shell continues it.
-    fn suspend(&mut self) {
-        if !tty::can_suspend() {
-            let notice = "there is no shell that could continue e, so it does not stop";
-            return self.on_done(Done::Notice(notice.into()));
-        }
-        let Some(parked) = self.give_terminal() else {
-            return;
-        };
-        // What cannot be stopped goes on.
-        let _ = tty::suspend();
-        drop(parked);
-        self.take_terminal();
-    }
-
-    /// Leaves the terminal to somebody else, and reads no keys until the result is dropped.
-    fn give_terminal(&mut self) -> Option<Parked> {
-        let parked = self.input.park().ok()?;
-        self.writer.drain(LAST_FRAME);
-        let farewell = self.screen.park();
-        self.terminal.leave(&farewell);
-        Some(parked)
-    }
-
-    /// Takes the terminal again. Where the cursor is, and what is on the screen, is not known.
-    fn take_terminal(&mut self) {
-        // A terminal that is gone shows when it is read.
-        let _ = self.terminal.enter(self.app.modes());
-        self.screen.resize(self.terminal.size());
-        self.screen.forget();
-        self.title.clear();
-        self.asking = None;
-        self.dirty = true;
-        self.urgent = true;
-    }
-
     fn ask_terminal(&mut self, question: Vec<u8>) {
         self.writer.drain(LAST_FRAME);
         if self.writer.busy_since().is_none() {
@@ -579,17 +497,6 @@ impl Loop {
             eprintln!("error: {farewell}");
         }
         self.status.unwrap_or_default()
-    }
-
-    fn end_editor(&mut self) {
-        if let Some((editing, parked)) = self.editing.take() {
-            editing.program.end();
-            // One that stays loses the terminal all the same.
-            let _ = editing.program.exit().recv_timeout(EDITOR_END);
-            editing.program.take_terminal();
-            drop(parked);
-            self.take_terminal();
-        }
     }
 
     /// Takes the answer to an open question off the terminal, so that the shell does not get it.

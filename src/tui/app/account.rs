@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::deaf::Deaf;
-use super::{App, Done, Effect, Surface, Task};
+use super::{App, Done, Effect, Surface, task};
 use crate::agent::Selection;
 use crate::config::AUTH;
 use crate::error::Result;
@@ -87,7 +87,7 @@ impl App {
         };
         match is_asked {
             true => self.look_up(work),
-            false => vec![Effect::Task(Task::new(work))],
+            false => task(work),
         }
     }
 
@@ -177,7 +177,7 @@ impl App {
             .session
             .as_ref()
             .map(|session| session.selection.clone());
-        let work = move || {
+        task(move || {
             let stored = AUTH.update(&process.home, |entries| {
                 entries.insert(provider.clone(), json!({"key": key}));
             });
@@ -188,8 +188,7 @@ impl App {
                 process.select(&current, Some(&slug), effort).ok()
             });
             Done::SignedIn(Box::new(SignedIn { stored, selection }))
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// The key is stored, or is not.

@@ -90,17 +90,15 @@ impl App {
 
     /// Lets something else answer from the next turn on.
     pub(super) fn select(&mut self, selection: Selection) -> Vec<Effect> {
-        let request = self.next_request();
-        let Some(session) = &mut self.session else {
-            return Vec::new();
-        };
-        session.selection = selection.clone();
-        vec![Effect::Send(Input::Configure {
-            session: session.key,
+        if let Some(session) = &mut self.session {
+            session.selection = selection.clone();
+        }
+        self.send(|session, request| Input::Configure {
+            session,
             request,
             selection,
             during_turn: true,
-        })]
+        })
     }
 
     /// Closes everything that is open.

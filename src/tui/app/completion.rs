@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::commands::{self, COMMANDS};
 use super::pickers::{Choosing, Picks};
-use super::{App, Done, Effect, Surface, Task};
+use super::{App, Done, Effect, Surface, task};
 use crate::config::resources::{self, Origin, Skill, Template};
 use crate::tools::Walk;
 use crate::tui::view::picker::{Item, Picker, Tab};
@@ -111,7 +111,7 @@ impl App {
                 self.lists.files = None;
                 let workspace = self.workspace().to_path_buf();
                 let work = move || Done::Listed(Listed::Files(files(&workspace)));
-                vec![Effect::Task(Task::new(work))]
+                task(work)
             }
             Kind::Command | Kind::Skill => {
                 let places = self.places();
@@ -119,7 +119,7 @@ impl App {
                     let skills = resources::skills(&places);
                     Done::Listed(Listed::Resources(skills, resources::templates(&places)))
                 };
-                vec![Effect::Task(Task::new(work))]
+                task(work)
             }
         }
     }

@@ -155,10 +155,6 @@ impl App {
                 self.queue_done(request);
                 self.awaited(request, Answer::Done, now)
             }
-            Answer::Messages(messages) => match self.copying.take_if(|copy| *copy == request) {
-                Some(_) => self.copy_last(&messages),
-                None => self.awaited(request, Answer::Messages(messages), now),
-            },
             answer => self.awaited(request, answer, now),
         }
     }

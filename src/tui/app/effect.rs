@@ -49,6 +49,11 @@ impl Task {
     }
 }
 
+/// The effect of handing a thread some work.
+pub fn task(work: impl FnOnce() -> Done + Send + 'static) -> Vec<Effect> {
+    vec![Effect::Task(Task::new(work))]
+}
+
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Task")

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::commands::COMMANDS;
+use super::sessions::Awaited;
 use super::{App, Effect};
 use crate::agent::{Input, Query};
 use crate::chat::Message;
@@ -62,16 +63,14 @@ impl App {
 
     /// Asks the core for the last reply.
     pub(super) fn copy(&mut self) -> Vec<Effect> {
-        let request = self.next_request();
-        let Some(session) = &self.session else {
+        if self.session.is_none() {
             return self.tell("there is no reply to copy yet");
-        };
-        self.copying = Some(request);
-        vec![Effect::Send(Input::Query {
-            session: session.key,
+        }
+        self.request(Awaited::Copy, |session, request| Input::Query {
+            session,
             request,
             query: Query::Messages,
-        })]
+        })
     }
 
     /// Hands the last reply to the terminal's clipboard.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{App, Done, Effect, Task};
+use super::{App, Done, Effect, Task, task};
 use crate::agent::read_images;
 use crate::chat::Image;
 use crate::tui::clipboard::{self, Clip};
@@ -62,7 +62,7 @@ impl App {
             number,
             submits: false,
         });
-        vec![Effect::Task(Task::new(move || Done::Clip(number, work())))]
+        task(move || Done::Clip(number, work()))
     }
 
     /// Whether Enter has to wait for a read; it acts when that ends.

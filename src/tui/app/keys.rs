@@ -145,11 +145,9 @@ impl App {
         if !self.is_busy() {
             return Vec::new();
         }
-        let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        let key = session.key;
         if let Some(turn) = &mut session.turn {
             let was_stopping = std::mem::replace(&mut turn.stopping, true);
             if !was_stopping {
@@ -159,10 +157,7 @@ impl App {
         } else if let Some(command) = &mut session.shell {
             command.stopping = true;
         }
-        vec![Effect::Send(Input::Interrupt {
-            session: key,
-            request,
-        })]
+        self.send(|session, request| Input::Interrupt { session, request })
     }
 
     fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {

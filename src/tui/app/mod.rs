@@ -22,6 +22,7 @@ mod queue;
 mod reader;
 mod reload;
 mod render;
+mod resume;
 mod scroll;
 mod session;
 mod sessions;
@@ -52,6 +53,7 @@ use crate::config::layout::Layout;
 use crate::config::resources::{Place, places};
 
 pub use commands::names as command_names;
+use effect::task;
 pub use effect::{Done, Effect, Opened, Task};
 pub use reload::Relaunch;
 pub use session::Session;
@@ -110,8 +112,6 @@ pub struct App {
     unsaved: preferences::Unsaved,
     /// Presses of the keys for the next model while one is looked up.
     cycling: Option<isize>,
-    /// The request for the messages that `/copy` copies from.
-    copying: Option<RequestId>,
     /// A session is being opened, or put in another place: lines wait.
     is_opening: bool,
     /// The list of sessions that e began with is open: a prompt waits for the choice.
@@ -173,7 +173,6 @@ impl App {
             lists: completion::Lists::default(),
             unsaved: preferences::Unsaved::default(),
             cycling: None,
-            copying: None,
             is_opening: false,
             awaits_pick: false,
             awaited: HashMap::new(),
@@ -262,7 +261,7 @@ impl App {
     fn look_up(&self, work: impl FnOnce() -> Done + Send + 'static) -> Vec<Effect> {
         let number = self.look_ups;
         let work = move || Done::Found(number, Box::new(work()));
-        vec![Effect::Task(Task::new(work))]
+        task(work)
     }
 
     /// Which task came to nothing is not known, so nothing waits for one any longer.

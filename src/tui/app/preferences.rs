@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{App, Done, Effect, Surface, Task};
+use super::{App, Done, Effect, Surface, task};
 use crate::config::SETTINGS;
 use crate::error::Result;
 use crate::tui::key::{Key, KeyPress};
@@ -33,7 +33,7 @@ impl App {
         self.unsaved.is_writing = true;
         let changes = std::mem::take(&mut self.unsaved.changes);
         let home = self.process.home.clone();
-        let work = move || {
+        task(move || {
             Done::Saved(SETTINGS.update(&home, |settings| {
                 for (key, value) in changes {
                     match value {
@@ -43,8 +43,7 @@ impl App {
                     }
                 }
             }))
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     pub(super) fn settings_saved(&mut self, saved: Result<Vec<String>>) -> Vec<Effect> {

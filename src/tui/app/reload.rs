@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::sessions::Awaited;
-use super::{App, Done, Effect, Task, completion, transcript_options};
+use super::{App, Done, Effect, completion, task, transcript_options};
 use crate::agent::{Input, Process};
 use crate::config::Settings;
 use crate::config::keybindings::Keybindings;
@@ -56,7 +56,7 @@ impl App {
     /// The extensions were let go: they end and are started anew while everything goes on.
     pub(super) fn relaunch(&mut self, old: Box<Host>) -> Vec<Effect> {
         let (relaunch, home) = (self.relaunch.clone(), self.process.home.clone());
-        let work = move || {
+        task(move || {
             // One that holds on to something must have let go of it before it is started again.
             old.shut_down();
             let (settings, mut warnings) = Settings::load(&home);
@@ -73,8 +73,7 @@ impl App {
                 keybindings,
                 warnings,
             }))
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// The extensions are ready: the core goes on with them.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::account::Why;
 use super::deaf::Deaf;
 use super::queue::{Line, Queue};
-use super::{App, Done, Effect, Opened, Surface, Task, Turn, transcript_options};
+use super::{App, Done, Effect, Opened, Surface, Turn, task, transcript_options};
 use crate::agent::{
     Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey, Toolset,
 };
@@ -156,7 +156,7 @@ impl App {
             transcript.push_banner(VERSION, "/help for commands");
         }
         self.is_opening = true;
-        let work = move || {
+        task(move || {
             let mut warnings = Vec::new();
             let spec = process.open(choice, &mut warnings);
             Done::Opened(spec.map(|spec| {
@@ -168,8 +168,7 @@ impl App {
                     reason,
                 })
             }))
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     pub(super) fn choice(&self) -> Choice {

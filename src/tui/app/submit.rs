@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::images::{QUESTION, without_path};
 use super::queue;
 use super::session::Asked;
-use super::{App, Done, Effect, Task, Turn, commands};
+use super::{App, Done, Effect, Turn, commands, task};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source};
 use crate::chat::Image;
 use crate::config::resources::{Skill, template};
@@ -147,7 +147,7 @@ impl App {
             is_prompt: false,
         });
         let work = move || Done::Read(request, skill.prompt(&said).map(Some));
-        vec![Effect::Task(Task::new(work))]
+        task(work)
     }
 
     /// The file that a line waited for has been read.
@@ -351,7 +351,7 @@ impl App {
             images,
             is_prompt: false,
         });
-        vec![Effect::Task(Task::new(work))]
+        task(work)
     }
 
     /// A slash line that is neither e's own nor a template.

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::pickers::Picks;
-use super::sessions::{Awaited, restored};
-use super::{App, Done, Effect, Task, transcript_options};
+use super::resume::restored;
+use super::sessions::Awaited;
+use super::{App, Done, Effect, task, transcript_options};
 use crate::agent::{Input, Query};
 use crate::error::Result;
 use crate::session::{self, Entry, PastPrompt};
@@ -90,7 +91,7 @@ impl App {
         self.is_opening = true;
         let options = transcript_options(&self.settings);
         let extensions = self.process.extensions.clone();
-        let work = move || {
+        task(move || {
             let entries = session::load_at(&log, prompt.before.as_deref());
             Done::Rewound(entries.map(|entries| {
                 Box::new(Rewound {
@@ -100,8 +101,7 @@ impl App {
                     text: prompt.text,
                 })
             }))
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// What was before the message is read.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::pickers::Picks;
-use super::{App, Done, Effect, Task};
+use super::{App, Done, Effect, task};
 use crate::config::Trust;
 use crate::config::trust::{self, Decision};
 use crate::tui::view::picker::{Item, Picker};
@@ -55,7 +55,7 @@ impl App {
 
     pub(super) fn change_trust(&mut self, change: Change) -> Vec<Effect> {
         let process = self.process.clone();
-        let work = move || {
+        task(move || {
             let Change { directory, trusted } = change;
             match trust::record(&process.home, &process.env, &directory, trusted) {
                 Err(error) => Done::Notice(error.to_string()),
@@ -69,7 +69,6 @@ impl App {
                     Done::Notice(lines.collect::<Vec<_>>().join("\n"))
                 }
             }
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{App, Done, Effect, Task};
+use super::{App, Done, Effect, task};
 use crate::chat::Usage;
 use crate::provider::{Catalog, Model};
 use crate::session::{self, UsageReport};
@@ -28,7 +28,7 @@ impl App {
             return self.tell(&format!("`{word}` is no period: use 24h, 7d, 30d or all"));
         };
         let process = self.process.clone();
-        let work = move || {
+        task(move || {
             let since = hours.map_or(0, |hours| clock::now_ms().saturating_sub(hours * 3_600_000));
             match session::usage(&process.home, since) {
                 Err(error) => Done::Notice(error.to_string()),
@@ -42,8 +42,7 @@ impl App {
                     Done::Usage(format!("Usage of {title}"), blocks(&report, cost))
                 }
             }
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 }
 
