@@ -46,18 +46,21 @@ const GUIDES: &[Guide] = guides![
     "usage/themes",
 ];
 
-/// The schemas, by the topic that prints them. Lists leave them out: they are for programs.
-const SCHEMAS: &[(&str, &str)] = &[
+/// The schemas: the topic that prints each, one line about it, and the file.
+const SCHEMAS: &[(&str, &str, &str)] = &[
     (
         "schema-events",
+        "JSON Schema of the lines of e -p --json",
         include_str!("../../docs/schema/events.schema.json"),
     ),
     (
         "schema-rpc",
+        "JSON Schema of the lines of e rpc",
         include_str!("../../docs/schema/rpc.schema.json"),
     ),
     (
         "schema-extension",
+        "JSON Schema of the lines between e and extensions",
         include_str!("../../docs/schema/extension.schema.json"),
     ),
 ];
@@ -85,24 +88,18 @@ pub fn topics() -> Vec<&'static str> {
 
 /// All topics, each with one line about it.
 pub fn list() -> String {
-    let guides = in_order();
-    let width = guides
-        .iter()
-        .map(|guide| guide.topic().len())
-        .max()
-        .unwrap_or(0);
-    guides
-        .iter()
-        .map(|guide| {
-            let blurb = guide.front("blurb").unwrap_or_default();
-            format!("{:width$}  {blurb}\n", guide.topic())
-        })
-        .collect()
+    let guides = in_order().into_iter();
+    let guides = guides.map(|guide| (guide.topic(), guide.front("blurb").unwrap_or_default()));
+    let schemas = SCHEMAS.iter().map(|(topic, blurb, _)| (*topic, *blurb));
+    let all: Vec<_> = guides.chain(schemas).collect();
+    let width = all.iter().map(|(topic, _)| topic.len()).max().unwrap_or(0);
+    let line = |(topic, blurb): &(&str, &str)| format!("{topic:width$}  {blurb}\n");
+    all.iter().map(line).collect()
 }
 
 /// One guide as plain Markdown, or one schema as it is.
 pub fn guide(topic: &str) -> Result<String> {
-    if let Some((_, schema)) = SCHEMAS.iter().find(|(name, _)| *name == topic) {
+    if let Some((_, _, schema)) = SCHEMAS.iter().find(|(name, ..)| *name == topic) {
         return Ok((*schema).to_owned());
     }
     match GUIDES.iter().find(|guide| guide.topic() == topic) {
@@ -201,7 +198,12 @@ mod tests {
             );
         }
         assert!(topics().starts_with(&["getting-started"]));
-        assert_eq!(list().lines().count(), GUIDES.len());
+        let list = list();
+        assert_eq!(list.lines().count(), GUIDES.len() + SCHEMAS.len());
+        let columns = list.find("  ").unwrap();
+        for line in list.lines() {
+            assert!(line.len() > columns + 10 && line.len() <= 110, "{line}");
+        }
     }
 
     #[test]
@@ -211,7 +213,7 @@ mod tests {
             assert!(text.starts_with("# "), "{topic}");
             assert!(!text.contains("[!"), "{topic}");
         }
-        for (topic, schema) in SCHEMAS {
+        for (topic, _, schema) in SCHEMAS {
             assert_eq!(guide(topic).unwrap(), *schema);
             serde_json::from_str::<serde_json::Value>(schema).unwrap();
         }

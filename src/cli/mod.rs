@@ -97,7 +97,7 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             output::print(&commands::models(&catalog(&home, &env), &settings, json))
         }
         Invocation::ExtCheck { path, json } => match commands::check(&path, &home(), &env, json) {
-            Ok((report, clean)) => output::print(&report).max(u8::from(!clean)),
+            Ok(status) => status,
             Err(error) => fail(&error, json),
         },
         Invocation::Doctor { json } => output::print(&commands::doctor(&home(), &env, json)),

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
 use crate::error::io_text;
+use crate::sys;
 use crate::text::sanitize;
 
 /// Writes to standard output. Returns the exit status.
@@ -34,6 +35,5 @@ pub fn warn(message: impl Display) {
 
 fn say(kind: &str, message: impl Display) {
     let line = format!("{kind}: {}\n", sanitize(&message.to_string()));
-    // Nobody is left to tell when standard error is gone.
-    let _ = io::stderr().write_all(line.as_bytes());
+    sys::stderr::write(line.as_bytes());
 }

@@ -73,20 +73,22 @@ impl Trust {
     }
 }
 
-/// Records a decision about a canonical directory. The user's home, and what contains it, cannot
-/// be trusted: everything the user has would be. Returns warnings.
+/// Whether a canonical directory can be trusted for good. The user's home, and what contains it,
+/// cannot: everything the user has would be.
+pub fn may_last(env: &Env, dir: &Path) -> bool {
+    let user = env.path("HOME").and_then(|user| user.canonicalize().ok());
+    dir.parent().is_some() && user.is_none_or(|user| !user.starts_with(dir))
+}
+
+/// Records a decision about a canonical directory, if it [may last](may_last). Returns warnings.
 pub fn record(home: &Home, env: &Env, dir: &Path, trusted: bool) -> Result<Vec<String>> {
-    if trusted {
-        let user = env.path("HOME").and_then(|user| user.canonicalize().ok());
-        let holds_user = user.is_some_and(|user| user.starts_with(dir));
-        if holds_user || dir.parent().is_none() {
-            let message = format!(
-                "`{}` holds your home directory and is not trusted as a whole",
-                dir.display()
-            );
-            return Err(Error::failed(message)
-                .remedy("trust a directory inside, or pass `--trust` for one run"));
-        }
+    if trusted && !may_last(env, dir) {
+        let message = format!(
+            "`{}` holds your home directory and is not trusted as a whole",
+            dir.display()
+        );
+        return Err(Error::failed(message)
+            .remedy("trust a directory inside, or pass `--trust` for one run"));
     }
     TRUST.update(home, |map| {
         let entry = json!({"path": dir.to_string_lossy(), "trusted": trusted});

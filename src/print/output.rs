@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::agent::{TurnEvent, TurnResult, retry_line};
+use crate::sys;
 use crate::text::{one_line, sanitize};
 use crate::wire::{self, Tag};
 
@@ -194,11 +195,9 @@ pub fn warn(message: &str) {
     ));
 }
 
-/// One line on standard error. Nobody is told when that fails: there is nowhere left to say it.
+/// One line on standard error.
 pub fn say(line: &str) {
-    let _ = io::stderr()
-        .lock()
-        .write_all(format!("{line}\n").as_bytes());
+    sys::stderr::write(format!("{line}\n").as_bytes());
 }
 
 fn label(text: &str, colour: &str) -> String {

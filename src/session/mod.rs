@@ -5,6 +5,7 @@
 //! said; it never costs the rest.
 
 mod export;
+mod failures;
 mod head;
 mod lines;
 mod list;
@@ -24,6 +25,7 @@ mod usage;
 mod wire;
 
 pub use export::{export_html, write_page};
+pub use failures::{PastFailure, failures};
 pub use list::{Listed, list};
 pub use load::{Entry, Loaded, load, load_at};
 pub use log::{Log, LogSpec};

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::head::{Author, Head, Kind};
 use super::load::{self, Reader};
 use super::record::Record;
+use super::tree::Tree;
 use crate::chat::Message;
 use crate::error::{Error, Result};
 use crate::sys::fs::open_regular;
@@ -23,9 +24,14 @@ pub struct PastPrompt {
     pub branches: bool,
     /// Whether it is on the branch that goes on.
     pub is_living: bool,
+    /// How many of the messages before it are followed by more than one.
+    pub depth: usize,
+    /// Whether it is one of several that follow the same message.
+    pub begins_branch: bool,
 }
 
-/// All messages of a person that can be reached, in the order of the file. `head` is the node that the
+/// All messages of a person that can be reached, each behind the one before it, branches in the order
+/// in which they were begun. `head` is the node that the
 /// conversation goes on from; without one none is living.
 pub fn prompts(path: &Path, head: Option<&str>) -> Result<Vec<PastPrompt>> {
     let named = |error: Error| error.context(format!("cannot look through `{}`", path.display()));
@@ -53,6 +59,7 @@ pub fn prompts(path: &Path, head: Option<&str>) -> Result<Vec<PastPrompt>> {
     let ids = tree.ids();
     let mut reader = Reader::default();
     let mut found = Vec::new();
+    let mut nodes = Vec::new();
     for (n, index) in reachable.iter().enumerate() {
         let after = reachable[n + 1..].iter().map(|index| tree.place(*index));
         // What is unreadable is told when the session is opened.
@@ -69,9 +76,44 @@ pub fn prompts(path: &Path, head: Option<&str>) -> Result<Vec<PastPrompt>> {
             timestamp,
             branches: children[place(*index)] > 1,
             is_living: living[*index],
+            depth: 0,
+            begins_branch: false,
         });
+        nodes.push(*index);
     }
-    Ok(found)
+    Ok(by_branch(found, &nodes, &tree))
+}
+
+/// Puts messages, which are at these nodes, behind the one that each follows.
+fn by_branch(found: Vec<PastPrompt>, nodes: &[usize], tree: &Tree) -> Vec<PastPrompt> {
+    let mut prompt_at = vec![None; tree.len()];
+    for (prompt, node) in nodes.iter().enumerate() {
+        prompt_at[*node] = Some(prompt);
+    }
+    // The last place is for those that follow none.
+    let mut following = vec![Vec::new(); found.len() + 1];
+    for (prompt, node) in nodes.iter().enumerate() {
+        let mut before = std::iter::successors(tree.parent(*node), |node| tree.parent(*node));
+        let before = before.find_map(|node| prompt_at[node]);
+        following[before.unwrap_or(found.len())].push(prompt);
+    }
+    let mut found: Vec<Option<PastPrompt>> = found.into_iter().map(Some).collect();
+    let mut ordered = Vec::with_capacity(found.len());
+    let mut open = vec![(found.len(), 0)];
+    while let Some((at, depth)) = open.pop() {
+        let begins_branch = following[at].len() > 1;
+        let below = depth + usize::from(begins_branch);
+        if let Some(prompt) = found.get_mut(at).and_then(Option::take) {
+            ordered.push(PastPrompt { depth, ..prompt });
+        }
+        for next in following[at].iter().rev() {
+            if let Some(Some(prompt)) = found.get_mut(*next) {
+                prompt.begins_branch = begins_branch;
+            }
+            open.push((*next, below));
+        }
+    }
+    ordered
 }
 
 /// What a person says in a line, and when.
@@ -120,23 +162,33 @@ mod tests {
             line("u3", Some("a1"), "user", "other"),
             line("x", Some("gone"), "user", "out of reach"),
             line("u4", None, "user", "anew"),
+            line("u5", Some("a2"), "user", "more"),
         ];
         fs::write(&path, lines.join("\n") + "\n").unwrap();
         let told = |head| -> Vec<String> {
             let prompts = prompts(&path, head).unwrap().into_iter();
             let told = prompts.map(|one| {
-                let marks = [(one.branches, '*'), (one.is_living, '!')];
+                let marks = [
+                    (one.branches, '*'),
+                    (one.is_living, '!'),
+                    (one.begins_branch, '<'),
+                ];
                 let marks = marks.iter().filter(|mark| mark.0).map(|mark| mark.1);
                 let before = one.before.as_deref().unwrap_or("-");
-                format!("{before} {} {}", one.text, marks.collect::<String>())
+                let marks = marks.collect::<String>();
+                format!("{} {before} {} {marks}", one.depth, one.text)
             });
             told.collect()
         };
-        assert_eq!(
-            told(Some("u3")),
-            ["- one *!", "a1 two *", "a1 other *!", "- anew *"]
-        );
-        assert_eq!(told(None)[0], "- one *");
+        let expected = [
+            "1 - one *!<",
+            "2 a1 two *<",
+            "2 a2 more ",
+            "2 a1 other *!<",
+            "1 - anew *<",
+        ];
+        assert_eq!(told(Some("u3")), expected);
+        assert_eq!(told(None)[0], "1 - one *<");
         let texts = |node: Option<&str>| -> Vec<String> {
             let entries = load_at(&path, node).unwrap().into_iter();
             let text = |message: &Message| format!("{message:?}").contains("yes");

@@ -14,6 +14,7 @@ pub mod process;
 mod procfs;
 pub mod signal;
 pub mod stage;
+pub mod stderr;
 pub mod tty;
 
 pub use cancel::{CancelToken, Canceller};

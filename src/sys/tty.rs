@@ -15,6 +15,10 @@ use signal_hook::low_level::{pipe, unregister};
 use super::poll::{wait_readable, wait_writable};
 use super::signal::{is_ignored, listen};
 
+/// The largest size that is believed: what is painted costs memory for each cell, and no screen is
+/// larger, whatever somebody tells the kernel.
+const MAX_SIZE: (u16, u16) = (1000, 500);
+
 /// A terminal, and the modes that it had when it was opened.
 #[derive(Debug)]
 pub struct Tty {
@@ -54,7 +58,7 @@ impl Tty {
         Ok(Self { file, original })
     }
 
-    /// Columns and rows; 80 and 24 when the terminal does not know.
+    /// Columns and rows, up to a bound; 80 and 24 when the terminal does not know.
     pub fn size(&self) -> (u16, u16) {
         let mut size = libc::winsize {
             ws_row: 0,
@@ -65,8 +69,8 @@ impl Tty {
         // SAFETY: TIOCGWINSZ writes one winsize to the place it is given.
         let result = unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TIOCGWINSZ, &mut size) };
         match result {
-            0 if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col, size.ws_row),
-            _ => (80, 24),
+            0 => believed(size.ws_col, size.ws_row),
+            _ => believed(0, 0),
         }
     }
 
@@ -188,6 +192,13 @@ pub fn watch() -> io::Result<Receiver<JobSignal>> {
     Ok(receiver)
 }
 
+fn believed(columns: u16, rows: u16) -> (u16, u16) {
+    match (columns, rows) {
+        (0, _) | (_, 0) => (80, 24),
+        (columns, rows) => (columns.min(MAX_SIZE.0), rows.min(MAX_SIZE.1)),
+    }
+}
+
 fn modes(fd: BorrowedFd<'_>) -> io::Result<libc::termios> {
     let mut modes = std::mem::MaybeUninit::<libc::termios>::zeroed();
     // SAFETY: tcgetattr fills `modes`, for which zeroes are a valid value as well.
@@ -211,4 +222,23 @@ fn name(fd: BorrowedFd<'_>) -> io::Result<PathBuf> {
     }
     let name = CStr::from_bytes_until_nul(&name).map_err(io::Error::other)?;
     Ok(std::ffi::OsStr::from_bytes(name.to_bytes()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_believed_within_reason() {
+        let cases = [
+            ((120, 40), (120, 40)),
+            ((0, 40), (80, 24)),
+            ((120, 0), (80, 24)),
+            ((65_535, 65_535), MAX_SIZE),
+            ((1, 9_999), (1, 500)),
+        ];
+        for ((columns, rows), expected) in cases {
+            assert_eq!(believed(columns, rows), expected);
+        }
+    }
 }

@@ -147,9 +147,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Applies a query to `count` entries, which must be the same as before unless
-    /// [`Filter::forget`] was called. `score` tells what a match costs; what does not match a query
-    /// must not match a longer one.
+    /// Applies a query to `count` entries, which must be the same as before. `score` tells what a
+    /// match costs; what does not match a query must not match a longer one.
     pub fn apply(&mut self, query: &str, count: usize, score: impl Fn(usize) -> Option<u32>) {
         let narrower = self.filled && query.starts_with(&self.query);
         if narrower && query.len() == self.query.len() {
@@ -166,11 +165,6 @@ impl Filter {
         self.hits.sort_unstable();
         self.query = query.to_owned();
         self.filled = true;
-    }
-
-    /// The texts changed.
-    pub fn forget(&mut self) {
-        self.filled = false;
     }
 
     /// The indices of what matches, best first.

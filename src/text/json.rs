@@ -2,13 +2,17 @@
 //!
 //! U+2028, U+2029 and U+0085 are escaped, so that a reader that splits at Unicode line breaks
 //! sees the same lines as one that splits at `\n`. JSON text that is passed through raw loses
-//! its line breaks for the same reason.
+//! its line breaks for the same reason. The other characters that a terminal acts on or that hide
+//! what is written are escaped with them: who reads JSON sees the same text, who looks at the lines
+//! is safe.
 
 use std::io;
 
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
+
+use super::sanitize::is_unsafe;
 
 /// Compact JSON without a line break in it and without one at the end. A value that JSON cannot
 /// express (a map whose keys are no strings; this crate has none) becomes `null`.
@@ -78,19 +82,17 @@ fn write_escaped<W>(writer: &mut W, text: &str) -> io::Result<()>
 where
     W: ?Sized + io::Write,
 {
-    if text.is_ascii() {
+    // Nearly all text is free of them, and found to be so at no cost.
+    if text.is_ascii() && !text.as_bytes().contains(&0x7f) {
         return writer.write_all(text.as_bytes());
     }
     let mut written = 0;
-    for (at, found) in text.match_indices(['\u{2028}', '\u{2029}', '\u{85}']) {
+    for (at, found) in text.match_indices(is_unsafe) {
         writer.write_all(&text.as_bytes()[written..at])?;
         written = at + found.len();
-        let escape = match found {
-            "\u{2028}" => "\\u2028",
-            "\u{2029}" => "\\u2029",
-            _ => "\\u0085",
-        };
-        writer.write_all(escape.as_bytes())?;
+        for c in found.chars() {
+            write!(writer, "\\u{:04x}", u32::from(c))?;
+        }
     }
     writer.write_all(&text.as_bytes()[written..])
 }
@@ -114,6 +116,21 @@ mod tests {
         let mut string = Vec::new();
         write_string(&mut string, text);
         assert_eq!(String::from_utf8(string).unwrap(), to_line(&text));
+    }
+
+    #[test]
+    fn what_a_terminal_acts_on_is_escaped() {
+        let text = "a\u{7f}\u{9b}31m\u{202e}txt\u{2066}\u{feff}\u{200d}é\t\u{1b}[m";
+        let line = to_line(&json!({ text: text }));
+        let escaped = r"a\u007f\u009b31m\u202etxt\u2066\ufeff";
+        assert!(line.contains(escaped), "{line}");
+        assert!(
+            !line.contains(is_unsafe) && line.contains('\u{200d}'),
+            "{line}"
+        );
+        assert_eq!(parse(&line), Ok(json!({ text: text })));
+        let raw: Box<RawValue> = serde_json::from_str("\"\u{9b}\u{7f}\"").unwrap();
+        assert_eq!(to_line(&raw), r#""\u009b\u007f""#);
     }
 
     #[test]

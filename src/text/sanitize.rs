@@ -44,7 +44,8 @@ pub fn one_line(text: &str, max_columns: Option<usize>) -> String {
     }
 }
 
-fn is_unsafe(c: char) -> bool {
+/// Whether a terminal may act on it, or show other text than is written.
+pub(super) fn is_unsafe(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,

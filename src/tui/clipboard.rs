@@ -17,12 +17,9 @@ use crate::sys::process::{Owner, Spawn, Stdin, spawn};
 /// How long all helpers together may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What is on the clipboard.
 #[derive(Debug, PartialEq)]
 pub enum Clip {
-    /// Images.
     Images(Vec<Image>),
-    /// Text.
     Text(String),
 }
 

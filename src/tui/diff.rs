@@ -20,7 +20,6 @@ const MAX_RUN: usize = 100;
 #[derive(Clone, Debug)]
 pub struct Diff(Vec<Line>);
 
-/// One line of a diff.
 #[derive(Clone, Debug)]
 enum Line {
     /// `sign`, the line's number, its text.
@@ -241,10 +240,7 @@ fn file_name(name: &str, side: &str) -> String {
 }
 
 fn draw(line: &Line) -> Rich {
-    let context = Style {
-        dim: true,
-        ..Style::colored(Token::ToolDiffContext)
-    };
+    let context = Style::dimmed(Token::ToolDiffContext);
     match line {
         Line::Plain(text) => Rich::of(&expand_tabs(text), Style::default()),
         Line::Gap => Rich::of("      ⋯", context),

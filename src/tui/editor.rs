@@ -18,7 +18,6 @@ use crate::sys::process::{Foreground, Program, run_foreground};
 /// A draft that is being edited.
 #[derive(Debug)]
 pub struct Editing {
-    /// The running editor.
     pub program: Foreground,
     file: DraftFile,
 }

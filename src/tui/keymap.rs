@@ -18,34 +18,26 @@ pub enum Command {
     Escape,
     /// Opens the draft in the external editor.
     Editor,
-    /// Draws the screen anew.
     Redraw,
     /// Opens or closes the reader.
     Reader,
-    /// The next model in scope.
     NextModel,
-    /// The previous model in scope.
     PreviousModel,
     /// Pastes an image of the clipboard, else its text.
     Clipboard,
     /// Stops e until the shell continues it.
     Suspend,
-    /// The next effort level.
     NextEffort,
-    /// Scrolls back by a page.
     PageUp,
-    /// Scrolls forward by a page.
     PageDown,
 }
 
 /// An action, its chords and what it does, in a person's words.
 #[derive(Debug)]
 pub struct Entry<T: 'static> {
-    /// What it does.
     pub does: T,
     /// The chords that do it, in canonical form.
     pub chords: &'static [&'static str],
-    /// Its line in the help.
     pub help: &'static str,
 }
 
@@ -150,7 +142,6 @@ const fn entry<T>(does: T, chords: &'static [&'static str], help: &'static str) 
 pub enum Found {
     /// It does this. With `extend` the motion extends the selection.
     Action {
-        /// What it does.
         action: Action,
         /// Whether shift was held with a motion.
         extend: bool,

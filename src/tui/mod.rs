@@ -5,18 +5,18 @@
 
 mod app;
 mod clipboard;
-pub mod composer;
-pub mod diff;
+mod composer;
+mod diff;
 mod editor;
-pub mod figures;
+mod figures;
 pub mod frame;
-pub mod highlight;
-pub mod input;
-pub mod key;
-pub mod keymap;
-pub mod markdown;
+mod highlight;
+mod input;
+mod key;
+mod keymap;
+mod markdown;
 mod record;
-pub mod rich;
+mod rich;
 mod run;
 pub mod style;
 pub mod terminal;
@@ -24,7 +24,7 @@ pub mod terminal;
 mod testing;
 pub mod theme;
 pub mod transcript;
-pub mod view;
+mod view;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,5 +54,6 @@ pub fn run(
     let env = process.env.clone();
     let app = App::new(Arc::new(process), cwd, options, relaunch);
     let screen = Screen::new(terminal.size(), app.palette(), terminal::reflows(&env));
-    Ok(Loop::start(app, screen, terminal, extensions, recorder)?.run())
+    let settling = terminal::settling(&env);
+    Ok(Loop::start(app, screen, terminal, settling, extensions, recorder)?.run())
 }

@@ -18,7 +18,6 @@ use crate::error::{Error, Result, io_text};
 use crate::sys::Env;
 use crate::text::json::to_line;
 
-/// The file.
 #[derive(Debug)]
 pub(super) struct Recorder {
     file: File,
@@ -55,11 +54,10 @@ impl Recorder {
             InputEvent::Key(press) => self.line("key", json!(press.name())),
             InputEvent::Paste(text) => self.line("paste", json!(text)),
             InputEvent::Mouse(mouse) => self.line("mouse", json!(format!("{mouse:?}"))),
-            InputEvent::Reply(_) | InputEvent::Focus(_) | InputEvent::Closed => {}
+            InputEvent::Reply(_) | InputEvent::Closed => {}
         }
     }
 
-    /// What goes to the terminal.
     pub fn output(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.line("out", json!(String::from_utf8_lossy(bytes)));

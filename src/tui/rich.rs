@@ -14,7 +14,6 @@ pub struct Rich {
 }
 
 impl Rich {
-    /// Text of one look.
     pub fn of(text: &str, style: Style) -> Self {
         let mut rich = Self::default();
         rich.push(text, style);
@@ -33,12 +32,10 @@ impl Rich {
         }
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

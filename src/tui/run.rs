@@ -69,6 +69,9 @@ pub struct Loop {
     asking: Option<Asking>,
     /// How often the terminal was resized.
     resizes: u64,
+    /// How long a size has to stay, and until when no row of the main screen is placed for that.
+    settling: Duration,
+    settled_at: Instant,
     /// The editor that has the terminal, and the stop of our own reading.
     editing: Option<(Editing, Parked)>,
     /// The last frame took long to be written.
@@ -94,6 +97,7 @@ impl Loop {
         app: App,
         screen: Screen,
         terminal: Arc<Terminal>,
+        settling: Duration,
         host: Host,
         mut recorder: Option<Recorder>,
     ) -> Result<Self> {
@@ -129,6 +133,8 @@ impl Loop {
             title: String::new(),
             asking: None,
             resizes: 0,
+            settling,
+            settled_at: now,
             editing: None,
             late: false,
             status: None,
@@ -230,7 +236,13 @@ impl Loop {
 
     fn deadline(&self) -> Option<Instant> {
         let now = Instant::now();
-        let paint = (self.dirty && self.can_paint()).then(|| self.last_frame + PACE);
+        let paint = (self.dirty && self.is_free()).then(|| {
+            let pace = self.last_frame + PACE;
+            match self.app.modes().alternate {
+                true => pace,
+                false => pace.max(self.settled_at),
+            }
+        });
         let asking = self.asking.filter(|_| self.screen.is_lost());
         let asking = asking.map(|asking| asking.patience);
         [paint, asking, self.app.deadline(now)]
@@ -249,7 +261,6 @@ impl Loop {
             InputEvent::Paste(text) => self.app.on_paste(&text, now),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
             InputEvent::Reply(reply) => return self.on_reply(reply),
-            InputEvent::Focus(_) => return,
             InputEvent::Closed => {
                 self.status = Some(Signal::Hangup.status());
                 return;
@@ -277,7 +288,6 @@ impl Loop {
                     self.dirty = true;
                 }
             }
-            Reply::Keyboard(_) | Reply::Attributes => {}
         }
     }
 
@@ -311,6 +321,7 @@ impl Loop {
                 let now = Instant::now();
                 // A terminal that has not answered for so long will not.
                 self.asking = self.asking.filter(|asking| now < asking.patience);
+                self.settled_at = now + self.settling;
                 self.screen.resize(self.terminal.size());
                 if let Some(recorder) = &mut self.recorder {
                     recorder.size(self.screen.size());
@@ -488,7 +499,7 @@ impl Loop {
 
     /// Whether a frame may be built: the terminal is ours, it has taken the last one, and it is
     /// known where the main screen's rows are, or time to ask.
-    fn can_paint(&self) -> bool {
+    fn is_free(&self) -> bool {
         let waits = || !self.app.modes().alternate && self.screen.is_lost();
         let is_idle = self.editing.is_none() && self.writer.busy_since().is_none();
         is_idle && !(self.asking.is_some() && waits())
@@ -496,10 +507,13 @@ impl Loop {
 
     fn paint(&mut self) {
         let now = Instant::now();
-        if !self.dirty || !self.can_paint() {
+        if !self.dirty || !self.is_free() {
             return;
         }
         if !self.urgent && now < self.last_frame + PACE {
+            return;
+        }
+        if now < self.settled_at && !self.app.modes().alternate {
             return;
         }
         self.app.before_frame(now);

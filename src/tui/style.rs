@@ -5,262 +5,93 @@ use std::sync::Arc;
 
 use crate::text::width;
 
-/// A colour that a theme names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Token {
-    /// `accent`
-    Accent,
-    /// `border`
-    Border,
-    /// `borderAccent`
-    BorderAccent,
-    /// `borderMuted`
-    BorderMuted,
-    /// `success`
-    Success,
-    /// `error`
-    Error,
-    /// `warning`
-    Warning,
-    /// `muted`
-    Muted,
-    /// `dim`
-    Dim,
-    /// `text`
-    Text,
-    /// `toolDetailRail`
-    ToolDetailRail,
-    /// `thinkingText`
-    ThinkingText,
-    /// `selectedBg`
-    SelectedBg,
-    /// `selectedText`
-    SelectedText,
-    /// `scrollbarThumb`
-    ScrollbarThumb,
-    /// `searchMatchBg`
-    SearchMatchBg,
-    /// `searchMatchText`
-    SearchMatchText,
-    /// `userMessageBg`
-    UserMessageBg,
-    /// `userMessageText`
-    UserMessageText,
-    /// `attachmentText`
-    AttachmentText,
-    /// `customMessageBg`
-    CustomMessageBg,
-    /// `customMessageText`
-    CustomMessageText,
-    /// `customMessageLabel`
-    CustomMessageLabel,
-    /// `toolPendingBg`
-    ToolPendingBg,
-    /// `toolSuccessBg`
-    ToolSuccessBg,
-    /// `toolErrorBg`
-    ToolErrorBg,
-    /// `toolTitle`
-    ToolTitle,
-    /// `toolOutput`
-    ToolOutput,
-    /// `mdHeading`
-    MdHeading,
-    /// `mdLink`
-    MdLink,
-    /// `mdLinkUrl`
-    MdLinkUrl,
-    /// `mdCode`
-    MdCode,
-    /// `mdCodeBlock`
-    MdCodeBlock,
-    /// `mdCodeBlockBorder`
-    MdCodeBlockBorder,
-    /// `mdQuote`
-    MdQuote,
-    /// `mdQuoteBorder`
-    MdQuoteBorder,
-    /// `mdHr`
-    MdHr,
-    /// `mdListBullet`
-    MdListBullet,
-    /// `toolDiffAdded`
-    ToolDiffAdded,
-    /// `toolDiffRemoved`
-    ToolDiffRemoved,
-    /// `toolDiffContext`
-    ToolDiffContext,
-    /// `toolDiffAddedMarker`
-    ToolDiffAddedMarker,
-    /// `toolDiffRemovedMarker`
-    ToolDiffRemovedMarker,
-    /// `syntaxComment`
-    SyntaxComment,
-    /// `syntaxKeyword`
-    SyntaxKeyword,
-    /// `syntaxFunction`
-    SyntaxFunction,
-    /// `syntaxVariable`
-    SyntaxVariable,
-    /// `syntaxString`
-    SyntaxString,
-    /// `syntaxNumber`
-    SyntaxNumber,
-    /// `syntaxType`
-    SyntaxType,
-    /// `syntaxOperator`
-    SyntaxOperator,
-    /// `syntaxPunctuation`
-    SyntaxPunctuation,
-    /// `thinkingOff`
-    ThinkingOff,
-    /// `thinkingMinimal`
-    ThinkingMinimal,
-    /// `thinkingLow`
-    ThinkingLow,
-    /// `thinkingMedium`
-    ThinkingMedium,
-    /// `thinkingHigh`
-    ThinkingHigh,
-    /// `thinkingXhigh`
-    ThinkingXhigh,
-    /// `thinkingMax`
-    ThinkingMax,
-    /// `bashMode`
-    BashMode,
+/// The tokens, with their names in theme files and in the spans of extensions.
+macro_rules! tokens {
+    ($($token:ident $name:literal,)*) => {
+        /// A colour that a theme names.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Token {
+            $(#[doc = $name] $token,)*
+        }
+
+        impl Token {
+            /// Every token.
+            pub const ALL: &'static [Token] = &[$(Token::$token),*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Token::$token => $name,)*
+                }
+            }
+        }
+    };
+}
+
+tokens! {
+    Accent "accent",
+    Border "border",
+    BorderAccent "borderAccent",
+    BorderMuted "borderMuted",
+    Success "success",
+    Error "error",
+    Warning "warning",
+    Muted "muted",
+    Dim "dim",
+    Text "text",
+    ToolDetailRail "toolDetailRail",
+    ThinkingText "thinkingText",
+    SelectedBg "selectedBg",
+    SelectedText "selectedText",
+    ScrollbarThumb "scrollbarThumb",
+    SearchMatchBg "searchMatchBg",
+    SearchMatchText "searchMatchText",
+    UserMessageBg "userMessageBg",
+    UserMessageText "userMessageText",
+    AttachmentText "attachmentText",
+    CustomMessageBg "customMessageBg",
+    CustomMessageText "customMessageText",
+    CustomMessageLabel "customMessageLabel",
+    ToolPendingBg "toolPendingBg",
+    ToolSuccessBg "toolSuccessBg",
+    ToolErrorBg "toolErrorBg",
+    ToolTitle "toolTitle",
+    ToolOutput "toolOutput",
+    MdHeading "mdHeading",
+    MdLink "mdLink",
+    MdLinkUrl "mdLinkUrl",
+    MdCode "mdCode",
+    MdCodeBlock "mdCodeBlock",
+    MdCodeBlockBorder "mdCodeBlockBorder",
+    MdQuote "mdQuote",
+    MdQuoteBorder "mdQuoteBorder",
+    MdHr "mdHr",
+    MdListBullet "mdListBullet",
+    ToolDiffAdded "toolDiffAdded",
+    ToolDiffRemoved "toolDiffRemoved",
+    ToolDiffContext "toolDiffContext",
+    ToolDiffAddedMarker "toolDiffAddedMarker",
+    ToolDiffRemovedMarker "toolDiffRemovedMarker",
+    SyntaxComment "syntaxComment",
+    SyntaxKeyword "syntaxKeyword",
+    SyntaxFunction "syntaxFunction",
+    SyntaxVariable "syntaxVariable",
+    SyntaxString "syntaxString",
+    SyntaxNumber "syntaxNumber",
+    SyntaxType "syntaxType",
+    SyntaxOperator "syntaxOperator",
+    SyntaxPunctuation "syntaxPunctuation",
+    ThinkingOff "thinkingOff",
+    ThinkingMinimal "thinkingMinimal",
+    ThinkingLow "thinkingLow",
+    ThinkingMedium "thinkingMedium",
+    ThinkingHigh "thinkingHigh",
+    ThinkingXhigh "thinkingXhigh",
+    ThinkingMax "thinkingMax",
+    BashMode "bashMode",
 }
 
 impl Token {
-    /// Every token.
-    pub const ALL: &'static [Token] = &[
-        Token::Accent,
-        Token::Border,
-        Token::BorderAccent,
-        Token::BorderMuted,
-        Token::Success,
-        Token::Error,
-        Token::Warning,
-        Token::Muted,
-        Token::Dim,
-        Token::Text,
-        Token::ToolDetailRail,
-        Token::ThinkingText,
-        Token::SelectedBg,
-        Token::SelectedText,
-        Token::ScrollbarThumb,
-        Token::SearchMatchBg,
-        Token::SearchMatchText,
-        Token::UserMessageBg,
-        Token::UserMessageText,
-        Token::AttachmentText,
-        Token::CustomMessageBg,
-        Token::CustomMessageText,
-        Token::CustomMessageLabel,
-        Token::ToolPendingBg,
-        Token::ToolSuccessBg,
-        Token::ToolErrorBg,
-        Token::ToolTitle,
-        Token::ToolOutput,
-        Token::MdHeading,
-        Token::MdLink,
-        Token::MdLinkUrl,
-        Token::MdCode,
-        Token::MdCodeBlock,
-        Token::MdCodeBlockBorder,
-        Token::MdQuote,
-        Token::MdQuoteBorder,
-        Token::MdHr,
-        Token::MdListBullet,
-        Token::ToolDiffAdded,
-        Token::ToolDiffRemoved,
-        Token::ToolDiffContext,
-        Token::ToolDiffAddedMarker,
-        Token::ToolDiffRemovedMarker,
-        Token::SyntaxComment,
-        Token::SyntaxKeyword,
-        Token::SyntaxFunction,
-        Token::SyntaxVariable,
-        Token::SyntaxString,
-        Token::SyntaxNumber,
-        Token::SyntaxType,
-        Token::SyntaxOperator,
-        Token::SyntaxPunctuation,
-        Token::ThinkingOff,
-        Token::ThinkingMinimal,
-        Token::ThinkingLow,
-        Token::ThinkingMedium,
-        Token::ThinkingHigh,
-        Token::ThinkingXhigh,
-        Token::ThinkingMax,
-        Token::BashMode,
-    ];
-
-    /// Its name in a theme file and in the spans of extensions.
-    pub fn name(self) -> &'static str {
-        match self {
-            Token::Accent => "accent",
-            Token::Border => "border",
-            Token::BorderAccent => "borderAccent",
-            Token::BorderMuted => "borderMuted",
-            Token::Success => "success",
-            Token::Error => "error",
-            Token::Warning => "warning",
-            Token::Muted => "muted",
-            Token::Dim => "dim",
-            Token::Text => "text",
-            Token::ToolDetailRail => "toolDetailRail",
-            Token::ThinkingText => "thinkingText",
-            Token::SelectedBg => "selectedBg",
-            Token::SelectedText => "selectedText",
-            Token::ScrollbarThumb => "scrollbarThumb",
-            Token::SearchMatchBg => "searchMatchBg",
-            Token::SearchMatchText => "searchMatchText",
-            Token::UserMessageBg => "userMessageBg",
-            Token::UserMessageText => "userMessageText",
-            Token::AttachmentText => "attachmentText",
-            Token::CustomMessageBg => "customMessageBg",
-            Token::CustomMessageText => "customMessageText",
-            Token::CustomMessageLabel => "customMessageLabel",
-            Token::ToolPendingBg => "toolPendingBg",
-            Token::ToolSuccessBg => "toolSuccessBg",
-            Token::ToolErrorBg => "toolErrorBg",
-            Token::ToolTitle => "toolTitle",
-            Token::ToolOutput => "toolOutput",
-            Token::MdHeading => "mdHeading",
-            Token::MdLink => "mdLink",
-            Token::MdLinkUrl => "mdLinkUrl",
-            Token::MdCode => "mdCode",
-            Token::MdCodeBlock => "mdCodeBlock",
-            Token::MdCodeBlockBorder => "mdCodeBlockBorder",
-            Token::MdQuote => "mdQuote",
-            Token::MdQuoteBorder => "mdQuoteBorder",
-            Token::MdHr => "mdHr",
-            Token::MdListBullet => "mdListBullet",
-            Token::ToolDiffAdded => "toolDiffAdded",
-            Token::ToolDiffRemoved => "toolDiffRemoved",
-            Token::ToolDiffContext => "toolDiffContext",
-            Token::ToolDiffAddedMarker => "toolDiffAddedMarker",
-            Token::ToolDiffRemovedMarker => "toolDiffRemovedMarker",
-            Token::SyntaxComment => "syntaxComment",
-            Token::SyntaxKeyword => "syntaxKeyword",
-            Token::SyntaxFunction => "syntaxFunction",
-            Token::SyntaxVariable => "syntaxVariable",
-            Token::SyntaxString => "syntaxString",
-            Token::SyntaxNumber => "syntaxNumber",
-            Token::SyntaxType => "syntaxType",
-            Token::SyntaxOperator => "syntaxOperator",
-            Token::SyntaxPunctuation => "syntaxPunctuation",
-            Token::ThinkingOff => "thinkingOff",
-            Token::ThinkingMinimal => "thinkingMinimal",
-            Token::ThinkingLow => "thinkingLow",
-            Token::ThinkingMedium => "thinkingMedium",
-            Token::ThinkingHigh => "thinkingHigh",
-            Token::ThinkingXhigh => "thinkingXhigh",
-            Token::ThinkingMax => "thinkingMax",
-            Token::BashMode => "bashMode",
-        }
-    }
-
     /// The token of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|token| token.name() == name)
@@ -299,11 +130,24 @@ impl Style {
         }
     }
 
+    /// Text in a colour, dim also where there are no colours.
+    pub fn dimmed(token: Token) -> Self {
+        Self {
+            dim: true,
+            ..Self::colored(token)
+        }
+    }
+
     /// The same, bold.
     pub fn bold(mut self) -> Self {
         self.bold = true;
         self
     }
+}
+
+/// The look of hints and of what is not selected.
+pub fn dim() -> Style {
+    Style::dimmed(Token::Dim)
 }
 
 /// Text of one look. It is clean: no control character but what `text::sanitize` lets through,

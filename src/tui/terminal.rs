@@ -24,9 +24,6 @@ use crate::text::one_line;
 pub const ASK_CURSOR: &[u8] = b"\x1b[6n";
 /// Asks for the background colour (OSC 11).
 pub const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
-/// Asks which keyboard protocol flags are on.
-pub const ASK_KEYBOARD: &[u8] = b"\x1b[?u";
-
 /// How long modes may take to be written before e goes on without them. A terminal that takes
 /// nothing for so long is stuck.
 const MODES: Duration = Duration::from_millis(500);
@@ -285,6 +282,17 @@ pub fn reflows(env: &Env) -> bool {
     let term = env.text("TERM").unwrap_or_default();
     let is_plain = term == "linux" || (term.starts_with("screen") && env.get("TMUX").is_none());
     env.get("XTERM_VERSION").is_none() && !is_plain
+}
+
+/// How long the size has to stay before rows of the main screen are placed anew. A terminal that wraps
+/// rows again moves them with each size, so that a frame for another size is written over them. tmux
+/// uses a size at once, but tells programs about it up to 250 ms later.
+pub fn settling(env: &Env) -> Duration {
+    match (reflows(env), env.get("TMUX").is_some()) {
+        (false, _) => Duration::ZERO,
+        (true, false) => Duration::from_millis(50),
+        (true, true) => Duration::from_millis(300),
+    }
 }
 
 /// Leaves what is on and not wanted, in reverse, then enters what is wanted and not on.

@@ -122,6 +122,42 @@ fn everything_that_an_extension_declares_is_asked_once() {
 }
 
 #[test]
+fn each_step_is_printed_when_it_is_taken() {
+    let place = Place::new();
+    let gate = place.root().join("gate");
+    let cases = format!(
+        r#"*'"command"'*) while [ ! -e '{}' ]; do sleep 0.01; done; echo "{{\"id\":$id,\"result\":{{}}}}" ;;
+        *'"shutdown"'*) exit ;;"#,
+        gate.display()
+    );
+    let manifest = json!({"name": "x", "commands": [{"name": "slow"}]});
+    let path = extension(place.root().join("x.sh"), manifest, &cases);
+    let run = place.e().args(["ext", "check"]).arg(&path).start();
+    run.stdout
+        .wait_for(r#"asked      command {"name":"slow","args":""}"#);
+    assert!(!run.stdout.text().contains("result"));
+    fs::write(gate, "").unwrap();
+    let run = run.finish().ends_with(0);
+    assert!(run.stdout.ends_with("result     clean\n"), "{run:?}");
+}
+
+#[test]
+fn a_shortcut_that_is_dropped_is_not_asked() {
+    let place = Place::new();
+    let manifest = json!({"name": "x", "shortcuts": [{"key": "ctrl+c"}, {"key": "ctrl+alt+g"}]});
+    let cases = r#"*'"id":'*) echo "{\"id\":$id,\"result\":{}}" ;;
+        *'"shutdown"'*) exit ;;"#;
+    let path = extension(place.root().join("x.sh"), manifest, cases);
+    let (report, clean) = check(&place, &path);
+    assert!(!clean);
+    let asked: Vec<_> = report["asked"].as_array().unwrap().iter().collect();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0]["params"], json!({"key": "ctrl+alt+g"}));
+    let problem = report["problems"][0].as_str().unwrap();
+    assert!(problem.contains("ctrl+c"), "{problem}");
+}
+
+#[test]
 fn every_broken_rule_of_a_manifest_is_told() {
     let found = problems(
         json!({

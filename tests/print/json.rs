@@ -482,3 +482,14 @@ fn configuration_warnings_are_in_the_result_and_on_standard_error() {
     assert!(warning.contains("retry_max_attempts"), "{warning}");
     assert_eq!(run.stderr, format!("warning: {warning}\n"));
 }
+
+#[test]
+fn what_a_terminal_acts_on_is_escaped() {
+    let place = Place::new();
+    let text = "a\u{9b}31mb\u{7f}c\u{202e}d\u{2066}e\u{1b}[m";
+    place.provider.script([say(text)]);
+    let run = place.json(&["hi"]).run().ends_with(0);
+    assert_eq!(run.result()["output"], text);
+    let acts = |c: char| c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(c));
+    assert!(!run.stdout.contains(acts), "{:?}", run.stdout);
+}

@@ -1,5 +1,9 @@
 //! What reaches standard output, whoever reads it and however slowly.
 
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+
 use serde_json::json;
 
 use crate::support::{Place, Step, call, fails, gone, pid_in, say, until};
@@ -180,4 +184,26 @@ fn closed_descriptors_hurt_nobody() {
     assert_eq!(run.ends_with(2).stdout, "");
     let run = place.sh("$E -p -m $M hi 2>/dev/full").run().ends_with(0);
     assert_eq!(run.stdout, "ok\n");
+}
+
+#[test]
+fn a_standard_error_that_nobody_reads_keeps_nobody_waiting() {
+    let place = Place::new();
+    place.settings(json!({"tool_concurrency": "many", "tool_label_rows": "many"}));
+    place.provider.script([say("done")]);
+    let path = place.root().join("stderr");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("mkfifo").success());
+    let fifo = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(&path);
+    let mut fifo = fifo.expect("the pipe");
+    while fifo.write(&[b'x'; 4096]).is_ok() {}
+    let run = place
+        .p(&["hi"])
+        .after(&format!("exec 2>'{}'", path.display()));
+    let run = run.run().ends_with(0);
+    assert_eq!(run.stdout, "done\n");
 }

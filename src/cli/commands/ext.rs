@@ -1,5 +1,6 @@
 //! `e ext check`: one extension is started as e would, asked everything it declares, and ended.
-//! What comes back is held against the rules, those included that e passes over in silence.
+//! What comes back is held against the rules, those included that e passes over in silence. A person
+//! sees each step as it is taken, a program one report.
 
 mod report;
 mod sample;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::cli::startup;
+use crate::cli::{output, startup};
 use crate::config::Home;
 use crate::error::{Error, Result};
 use crate::extension::answer::{CommandAnswer, ToolAnswer, completions};
@@ -22,35 +23,36 @@ use crate::extension::{
 };
 use crate::sys::Env;
 use crate::text::{json as to_json, one_line};
-use report::{Asked, Report};
+use report::{Asked, Report, Rows};
 use watch::Watch;
 
 /// How long a hook has, which is what e gives it.
 const HOOK: Duration = Duration::from_secs(5);
 /// How long completions have.
 const COMPLETE: Duration = Duration::from_secs(3);
-/// How long a tool or a command has: a sample takes no longer.
-const CALL: Duration = Duration::from_secs(30);
+/// How long a command has, which is what e gives it, and a tool, which a sample does not keep longer.
+const CALL: Duration = Duration::from_secs(60);
 /// Columns of an answer that are shown.
 const COLUMNS: usize = 200;
 
 /// The only extension there is.
 const IT: ExtensionId = ExtensionId(0);
 
-/// Checks the extension at a path. Gives the report, as text or as JSON, and whether it is clean.
-pub fn check(path: &Path, home: &Home, env: &Env, as_json: bool) -> Result<(String, bool)> {
+/// Checks the extension at a path and prints what comes of it, as rows or as JSON. Gives the exit
+/// status.
+pub fn check(path: &Path, home: &Home, env: &Env, as_json: bool) -> Result<u8> {
     let found = discover::one(path).map_err(|why| {
         let error = Error::usage(why);
         error.remedy(
             "name an executable file, or a folder with an entry point; see `e docs debugging`",
         )
     })?;
-    let report = run(found, home, env);
-    let text = match as_json {
-        true => to_json::to_line(&report.to_json()) + "\n",
-        false => report.to_text(),
+    let report = run(found, home, env, Rows { shown: !as_json });
+    let printed = match as_json {
+        true => output::print(&(to_json::to_line(&report.to_json()) + "\n")),
+        false => 0,
     };
-    Ok((text, report.problems.is_empty()))
+    Ok(printed.max(u8::from(!report.problems.is_empty())))
 }
 
 /// What an answer has to be.
@@ -64,12 +66,14 @@ enum Wanted {
 /// A check that is going on.
 struct Check {
     host: Host,
+    rows: Rows,
     asked: Vec<Asked>,
     notices: Vec<String>,
     problems: Vec<String>,
 }
 
-fn run(found: Found, home: &Home, env: &Env) -> Report {
+fn run(found: Found, home: &Home, env: &Env, rows: Rows) -> Report {
+    rows.tell("path", &found.path.to_string_lossy());
     let watch = Watch::new();
     let cwd = std::env::current_dir().unwrap_or_default();
     let serves = Serves {
@@ -86,6 +90,7 @@ fn run(found: Found, home: &Home, env: &Env) -> Report {
     );
     let mut check = Check {
         host,
+        rows,
         asked: Vec::new(),
         notices: Vec::new(),
         problems: Vec::new(),
@@ -95,6 +100,8 @@ fn run(found: Found, home: &Home, env: &Env) -> Report {
         .host
         .list()
         .find_map(|(_, manifest, _)| manifest.cloned());
+    let handshake = watch.seen().manifest.as_ref().map(|(_, took)| *took);
+    rows.begun(handshake, manifest.as_ref());
     if let Some(manifest) = &manifest {
         check.everything(manifest, &cwd);
     }
@@ -115,8 +122,8 @@ fn run(found: Found, home: &Home, env: &Env) -> Report {
             .map(label("e refused its request")),
     );
     problems.extend(seen.stray.all().into_iter().map(label("stray output:")));
-    Report {
-        handshake: seen.manifest.as_ref().map(|(_, took)| *took),
+    let report = Report {
+        handshake,
         requests: seen.requests.all(),
         diagnostics: seen.diagnostics.all(),
         found,
@@ -125,7 +132,9 @@ fn run(found: Found, home: &Home, env: &Env) -> Report {
         notices: check.notices,
         shutdown,
         problems,
-    }
+    };
+    rows.ended(&report);
+    report
 }
 
 impl Check {
@@ -169,8 +178,10 @@ impl Check {
                 self.ask("command.complete", params, COMPLETE, Wanted::Success, read);
             }
         }
-        for shortcut in &manifest.shortcuts {
-            let params = json!({"key": shortcut.key});
+        // One that was dropped will never be pressed.
+        let shortcuts = self.host.registry().shortcuts.clone();
+        for bound in &shortcuts {
+            let params = json!({"key": bound.item.shortcut.key});
             self.ask("shortcut", params, CALL, Wanted::Answer, read);
         }
         let (event, now) = (EventName::SessionShutdown, Instant::now());
@@ -194,6 +205,7 @@ impl Check {
             // What ended it was told.
             return;
         }
+        self.rows.asking(method, &params);
         let began = Instant::now();
         let ticket = self.host.call(IT, method, &params, limit, began);
         let result = loop {
@@ -215,12 +227,14 @@ impl Check {
             let to = to.map_or(String::new(), |to| format!(" `{to}`"));
             self.problems.push(format!("{method}{to}: {problem}"));
         }
-        self.asked.push(Asked {
+        let asked = Asked {
             method,
             params,
             took,
             answer: one_line(&answer, Some(COLUMNS)),
-        });
+        };
+        self.rows.answered(&asked);
+        self.asked.push(asked);
     }
 
     /// Takes what has happened, up to the answer to a request. Requests of the extension are

@@ -23,6 +23,9 @@ const MAX_DESCRIPTION: usize = 16 * 1024;
 /// Most bytes of a tool's schema as JSON.
 pub(super) const MAX_SCHEMA: usize = 64 * 1024;
 
+/// Reasons why a manifest is useless that are told.
+const MAX_WRONG: usize = 8;
+
 /// Columns of the parts of a label, which share one row.
 const LABEL_COLUMNS: usize = 40;
 
@@ -31,81 +34,115 @@ const LABEL_COLUMNS: usize = 40;
 ///
 /// # Errors
 ///
-/// Why the extension cannot be used, with the field.
+/// Why the extension cannot be used, with every field that is to blame.
 pub fn parse(value: &Value) -> Result<(Manifest, Vec<String>), String> {
     let fields = Fields::of(value, "the manifest")?;
-    let name = line(fields.words("name")?, LINE_COLUMNS);
-    if name.is_empty() {
-        return Err("`name` must not be blank".to_owned());
-    }
-    let mut broken = Vec::new();
-    let renders = renders(&fields)?;
-    let mut hooks = hooks(&fields)?;
+    let mut found = Problems::default();
+    let name = fields.words("name").map(|name| line(name, LINE_COLUMNS));
+    let name = found.take(name.and_then(|name| match name.is_empty() {
+        true => Err("`name` must not be blank".to_owned()),
+        false => Ok(name),
+    }));
+    let version = found.take(fields.line("version"));
+    let renders = found.take(renders(&fields));
+    let events = found.take(events(&fields));
+    let mut hooks = found.take(hooks(&fields));
     if !renders.is_empty() {
         // Saying what one wants to render is asking for the hook.
         hooks.insert(HookKind::Render);
     }
     let manifest = Manifest {
         name,
-        version: fields.line("version")?,
-        tools: entries(&fields, ("tools", MAX_TOOLS), &mut broken, tool, |tool| {
-            &tool.name
-        })?,
+        version,
+        tools: entries(&fields, ("tools", MAX_TOOLS), &mut found, tool, |one| {
+            &one.name
+        }),
         commands: entries(
             &fields,
             ("commands", MAX_TOOLS),
-            &mut broken,
+            &mut found,
             command,
-            |command| &command.name,
-        )?,
-        flags: entries(&fields, ("flags", MAX_SMALL), &mut broken, flag, |flag| {
-            &flag.name
-        })?,
+            |one| &one.name,
+        ),
+        flags: entries(&fields, ("flags", MAX_SMALL), &mut found, flag, |one| {
+            &one.name
+        }),
         hooks,
         renders,
-        events: events(&fields)?,
+        events,
         shortcuts: entries(
             &fields,
             ("shortcuts", MAX_SMALL),
-            &mut broken,
+            &mut found,
             shortcut,
-            |shortcut| &shortcut.key,
-        )?,
+            |one| &one.key,
+        ),
     };
-    Ok((manifest, broken))
+    match found.wrong.len() {
+        0 => Ok((manifest, found.broken)),
+        count => {
+            let more = count.saturating_sub(MAX_WRONG);
+            found.wrong.truncate(MAX_WRONG);
+            found
+                .wrong
+                .extend((more > 0).then(|| format!("and {more} more like this")));
+            Err(found.wrong.join("; "))
+        }
+    }
+}
+
+/// What is found while a manifest is read.
+#[derive(Default)]
+struct Problems {
+    /// Why it is useless.
+    wrong: Vec<String>,
+    /// Rules that it breaks without being so.
+    broken: Vec<String>,
+}
+
+impl Problems {
+    /// What was read; of what could not be, nothing.
+    fn take<T: Default>(&mut self, read: Result<T, String>) -> T {
+        read.unwrap_or_else(|why| {
+            self.wrong.push(why);
+            T::default()
+        })
+    }
 }
 
 /// The usable entries of a list, the first of each name.
 fn entries<T>(
     fields: &Fields<'_>,
     (list, most): (&str, usize),
-    broken: &mut Vec<String>,
+    found: &mut Problems,
     read: fn(&Fields<'_>, &mut Vec<String>) -> Result<Option<T>, String>,
     name: fn(&T) -> &str,
-) -> Result<Vec<T>, String> {
-    let items = fields.list(list)?;
+) -> Vec<T> {
+    let items = found.take(fields.list(list));
     if items.len() > most {
         let count = items.len();
-        broken.push(format!(
+        found.broken.push(format!(
             "`{list}` has {count} entries; only the first {most} are used"
         ));
     }
     let mut kept: Vec<T> = Vec::new();
     let mut names = BTreeSet::new();
     for (index, item) in items.iter().take(most).enumerate() {
-        let Some(entry) = read(&fields.item(list, index, item)?, broken)? else {
+        let item = fields.item(list, index, item);
+        let entry = item.and_then(|item| read(&item, &mut found.broken));
+        let Some(entry) = found.take(entry) else {
             continue;
         };
         if names.insert(name(&entry).to_owned()) {
             kept.push(entry);
         } else {
-            broken.push(format!(
+            found.broken.push(format!(
                 "`{list}[{index}]`: `{}` is declared twice; the first is used",
                 name(&entry)
             ));
         }
     }
-    Ok(kept)
+    kept
 }
 
 fn tool(fields: &Fields<'_>, broken: &mut Vec<String>) -> Result<Option<Tool>, String> {

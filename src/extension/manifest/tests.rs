@@ -164,6 +164,17 @@ fn a_wrong_type_names_its_field() {
     for (value, expected) in cases {
         assert_eq!(parse(&value), Err(expected.to_owned()), "{value}");
     }
+    let several = json!({
+        "name": 5, "tools": [{"name": 1}, {"name": "ok"}, {}], "hooks": "input", "flags": 1,
+    });
+    let expected = "`name` must be a string; `hooks` must be a list; \
+        `tools[0].name` must be a string; `tools[2].name` is missing; `flags` must be a list";
+    assert_eq!(parse(&several), Err(expected.to_owned()));
+    let many = parse(&json!({"name": "x", "tools": vec![1; 100]})).unwrap_err();
+    assert!(
+        many.ends_with("; `tools[7]` must be an object; and 92 more like this"),
+        "{many}"
+    );
 }
 
 #[test]

@@ -52,7 +52,6 @@ impl std::fmt::Debug for Pasted {
     }
 }
 
-/// What became of a key.
 #[derive(Debug)]
 pub struct SignedIn {
     /// The file holds it, or why it does not.
@@ -65,6 +64,7 @@ impl App {
     /// Looks up who one can sign in to.
     pub(super) fn login(&mut self, why: Why) -> Vec<Effect> {
         let process = self.process.clone();
+        let is_asked = !matches!(why, Why::Start(_));
         let work = move || {
             let catalog = Catalog::load(process.home.dir(), &process.env);
             let is_ready = catalog
@@ -85,7 +85,10 @@ impl App {
             });
             Done::Providers(why, providers.collect())
         };
-        vec![Effect::Task(Task::new(work))]
+        match is_asked {
+            true => self.look_up(work),
+            false => vec![Effect::Task(Task::new(work))],
+        }
     }
 
     /// It is known who.
@@ -109,8 +112,7 @@ impl App {
                     |one: &&Provider| one.id == wanted || one.label.to_lowercase() == wanted;
                 let Some(id) = providers.iter().find(is_it).map(|one| one.id.clone()) else {
                     let says = format!("there is no provider `{name}` to sign in to - see /login");
-                    self.transcript.push_notice(&says);
-                    return Vec::new();
+                    return self.tell(&says);
                 };
                 Login::new(providers, Some(&id))
             }

@@ -4,189 +4,69 @@ use std::time::Instant;
 
 use super::{App, Effect, Surface};
 use crate::agent::{Input, Selection};
-use crate::tui::keymap::Command;
 
 use super::account::Why;
 use super::models::Wanted;
+use super::sessions::Awaited;
 
 /// A slash command.
 pub struct SlashCommand {
-    /// The word.
     pub name: &'static str,
-    /// Other words for it.
     pub aliases: &'static [&'static str],
     /// What may follow it.
     pub arguments: &'static str,
-    /// Its line in the picker.
     pub help: &'static str,
     /// Where it stands there.
     pub group: &'static str,
     run: fn(&mut App, &str, Instant) -> Vec<Effect>,
 }
 
-/// Every slash command.
-pub const COMMANDS: &[SlashCommand] = &[
-    SlashCommand {
-        name: "login",
-        aliases: &[],
-        arguments: "[provider]",
-        help: "sign in to a provider",
-        group: "Account",
-        run: |app, args, _| app.login(Why::Command(args.to_owned())),
-    },
-    SlashCommand {
-        name: "models",
-        aliases: &["model"],
-        arguments: "[query]",
-        help: "choose the model",
-        group: "Model",
-        run: |app, args, _| app.list_models(Wanted::One(args.to_owned())),
-    },
-    SlashCommand {
-        name: "effort",
-        aliases: &[],
-        arguments: "[level]",
-        help: "show or set how hard the model thinks",
-        group: "Model",
-        run: |app, args, _| app.effort(args),
-    },
-    SlashCommand {
-        name: "scoped-models",
-        aliases: &[],
-        arguments: "",
-        help: "choose the models that ctrl+p goes through",
-        group: "Model",
-        run: |app, _, _| app.list_models(Wanted::Scope),
-    },
-    SlashCommand {
-        name: "resume",
-        aliases: &[],
-        arguments: "",
-        help: "go on with another session",
-        group: "Session",
-        run: |app, _, _| app.list_sessions(),
-    },
-    SlashCommand {
-        name: "tree",
-        aliases: &[],
-        arguments: "",
-        help: "go back to an earlier message",
-        group: "Session",
-        run: |app, _, _| app.tree(),
-    },
-    SlashCommand {
-        name: "new",
-        aliases: &["clear"],
-        arguments: "",
-        help: "begin a new session",
-        group: "Session",
-        run: |app, _, _| app.new_session(),
-    },
-    SlashCommand {
-        name: "fork",
-        aliases: &[],
-        arguments: "[name]",
-        help: "go on in a session of its own",
-        group: "Session",
-        run: |app, args, _| app.fork(args),
-    },
-    SlashCommand {
-        name: "export",
-        aliases: &[],
-        arguments: "[path]",
-        help: "write this session as one HTML page",
-        group: "Session",
-        run: |app, args, _| app.export(args),
-    },
-    SlashCommand {
-        name: "compact",
-        aliases: &[],
-        arguments: "[focus]",
-        help: "summarise older messages and go on",
-        group: "Session",
-        run: |app, args, now| app.compact(args, now),
-    },
-    SlashCommand {
-        name: "name",
-        aliases: &[],
-        arguments: "[label]",
-        help: "name this session",
-        group: "Session",
-        run: |app, args, _| app.name(args),
-    },
-    SlashCommand {
-        name: "undo",
-        aliases: &[],
-        arguments: "",
-        help: "take back the last change of a file",
-        group: "Workspace",
-        run: |app, _, _| app.undo(),
-    },
-    SlashCommand {
-        name: "trust",
-        aliases: &[],
-        arguments: "",
-        help: "show or change whether this directory is trusted",
-        group: "Workspace",
-        run: |app, _, _| app.ask_trust(),
-    },
-    SlashCommand {
-        name: "reload",
-        aliases: &[],
-        arguments: "",
-        help: "start extensions anew and read settings again",
-        group: "General",
-        run: |app, _, _| app.reload(),
-    },
-    SlashCommand {
-        name: "copy",
-        aliases: &[],
-        arguments: "",
-        help: "copy the last reply",
-        group: "General",
-        run: |app, _, _| app.copy(),
-    },
-    SlashCommand {
-        name: "usage",
-        aliases: &[],
-        arguments: "[24h|7d|30d|all]",
-        help: "show what was used, by model",
-        group: "General",
-        run: |app, args, _| app.usage(args),
-    },
-    SlashCommand {
-        name: "settings",
-        aliases: &[],
-        arguments: "",
-        help: "change how e looks and works",
-        group: "General",
-        run: |app, _, _| app.list_settings(),
-    },
-    SlashCommand {
-        name: "help",
-        aliases: &[],
-        arguments: "",
-        help: "show commands and keys",
-        group: "General",
-        run: |app, _, _| app.help(),
-    },
-    SlashCommand {
-        name: "version",
-        aliases: &[],
-        arguments: "",
-        help: "show the version of e",
-        group: "General",
-        run: |app, _, _| app.version(),
-    },
-    SlashCommand {
-        name: "quit",
-        aliases: &["exit"],
-        arguments: "",
-        help: "end e",
-        group: "General",
-        run: |_, _, _| vec![Effect::Quit(0)],
-    },
-];
+macro_rules! commands {
+    ($($group:literal $name:literal [$($alias:literal),*] $arguments:literal $help:literal => $run:expr;)*) => {
+        /// Every slash command.
+        pub const COMMANDS: &[SlashCommand] = &[$(SlashCommand {
+            name: $name,
+            aliases: &[$($alias),*],
+            arguments: $arguments,
+            help: $help,
+            group: $group,
+            run: $run,
+        }),*];
+    };
+}
+
+// Group, name, other words for it, what may follow it, help, and what it does.
+commands! {
+    "Account" "login" [] "[provider]" "sign in to a provider"
+        => |app, args, _| app.login(Why::Command(args.to_owned()));
+    "Model" "models" ["model"] "[query]" "choose the model"
+        => |app, args, _| app.list_models(Wanted::One(args.to_owned()));
+    "Model" "effort" [] "[level]" "show or set how hard the model thinks"
+        => |app, args, _| app.effort(args);
+    "Model" "scoped-models" [] "" "choose the models that ctrl+p goes through"
+        => |app, _, _| app.list_models(Wanted::Scope);
+    "Session" "resume" [] "" "go on with another session" => |app, _, _| app.list_sessions();
+    "Session" "tree" [] "" "go back to an earlier message" => |app, _, _| app.tree();
+    "Session" "new" ["clear"] "" "begin a new session" => |app, _, _| app.new_session();
+    "Session" "fork" [] "[name]" "go on in a session of its own" => |app, args, _| app.fork(args);
+    "Session" "export" [] "[path]" "write this session as one HTML page"
+        => |app, args, _| app.export(args);
+    "Session" "compact" [] "[focus]" "summarise older messages and go on"
+        => |app, args, now| app.compact(args, now);
+    "Session" "name" [] "[label]" "name this session" => |app, args, _| app.name(args);
+    "Workspace" "undo" [] "" "take back the last change of a file" => |app, _, _| app.undo();
+    "Workspace" "trust" [] "" "show or change whether this directory is trusted"
+        => |app, _, _| app.ask_trust();
+    "General" "reload" [] "" "start extensions anew and read settings again"
+        => |app, _, _| app.reload();
+    "General" "copy" [] "" "copy the last reply" => |app, _, _| app.copy();
+    "General" "usage" [] "[24h|7d|30d|all]" "show what was used, by model"
+        => |app, args, _| app.usage(args);
+    "General" "settings" [] "" "change how e looks and works" => |app, _, _| app.list_settings();
+    "General" "help" [] "" "show commands and keys" => |app, _, _| app.help();
+    "General" "version" [] "" "show the version of e" => |app, _, _| app.version();
+    "General" "quit" ["exit"] "" "end e" => |_, _, _| vec![Effect::Quit(0)];
+}
 
 /// Every word that is a command.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -206,16 +86,6 @@ impl App {
     /// Runs a slash command; none when there is no such command.
     pub(super) fn command(&mut self, name: &str, args: &str, now: Instant) -> Option<Vec<Effect>> {
         Some((find(name)?.run)(self, args, now))
-    }
-
-    /// A key of e itself.
-    pub(super) fn on_command(&mut self, command: Command, _now: Instant) -> Vec<Effect> {
-        match command {
-            Command::NextModel => self.cycle_model(1),
-            Command::PreviousModel => self.cycle_model(-1),
-            Command::NextEffort => self.next_effort(),
-            _ => Vec::new(),
-        }
     }
 
     /// Lets something else answer from the next turn on.
@@ -240,6 +110,10 @@ impl App {
             self.surface = None;
         }
         self.lists.dismissed = false;
+        self.look_ups += 1;
+        self.cycling = None;
+        self.awaited
+            .retain(|_, awaited| !matches!(awaited, Awaited::Tree));
         let mut effects = self.close_extension_surfaces();
         effects.extend(self.picker_closed());
         effects

@@ -117,7 +117,11 @@ impl App {
                     return self.refused(request, now);
                 };
                 session.turn.take_if(|turn| turn.request == request);
-                if session.shell.take_if(|shell| *shell == request).is_some() {
+                if session
+                    .shell
+                    .take_if(|shell| shell.request == request)
+                    .is_some()
+                {
                     self.transcript.end_shell(None);
                 }
                 let asked = session.asked.take_if(|asked| asked.request == request);

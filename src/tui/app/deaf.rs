@@ -48,7 +48,10 @@ impl App {
     /// A key while the top surface ignores it.
     pub(super) fn type_ahead(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
         self.typed_at = Some(now);
-        self.composer.key_behind(&press, &self.keymap);
+        // Who plays in a panel writes nothing.
+        if !self.panel_takes_keys() {
+            self.composer.key_behind(&press, &self.keymap);
+        }
         Vec::new()
     }
 }

@@ -8,16 +8,15 @@ use super::{App, Effect};
 use crate::agent::{Input, Query};
 use crate::chat::Message;
 use crate::config::build::VERSION;
-use crate::extension::ui::{Format, Show};
-use crate::text::{clip_bytes, width};
+use crate::text::clip_bytes;
+use crate::tui::transcript::Block;
 
 /// Most bytes of a reply that go to the clipboard: terminals drop longer sequences.
 const MAX_COPY: usize = 74_000;
 
 impl App {
     pub(super) fn version(&mut self) -> Vec<Effect> {
-        self.transcript.push_notice(&format!("e {VERSION}"));
-        Vec::new()
+        self.tell(&format!("e {VERSION}"))
     }
 
     /// Shows every command and every key.
@@ -45,19 +44,19 @@ impl App {
             let shortcut = &bound.item.shortcut;
             (bound.item.chord.clone(), shortcut.description.clone())
         });
-        let keys: Vec<_> = keys.into_iter().chain(shortcuts).collect();
+        let focus = self.layout.focus.to_string();
+        let focus = [(focus, "to the side pane and back".to_owned())];
+        let keys: Vec<_> = keys.into_iter().chain(focus).chain(shortcuts).collect();
         let signs = [
             ("!command", "run a command of the shell"),
             ("@", "name a file of the workspace"),
             ("$", "use a skill"),
         ];
         let signs = signs.map(|(sign, help)| (sign.to_owned(), help.to_owned()));
-        let body = [table(&commands), table(&signs), table(&keys)].join("\n\n");
-        self.transcript.push_show(&Show {
-            title: "Help".into(),
-            body: body + "\n\nThe guides: e docs",
-            format: Format::Text,
-        });
+        let tables = [commands, signs.to_vec(), keys].map(Block::Meanings);
+        let guides = Block::Text("The guides: e docs".into());
+        let blocks = tables.into_iter().chain([guides]).collect();
+        self.transcript.push_blocks("Help", blocks);
         Vec::new()
     }
 
@@ -65,8 +64,7 @@ impl App {
     pub(super) fn copy(&mut self) -> Vec<Effect> {
         let request = self.next_request();
         let Some(session) = &self.session else {
-            self.transcript.push_notice("there is no reply to copy yet");
-            return Vec::new();
+            return self.tell("there is no reply to copy yet");
         };
         self.copying = Some(request);
         vec![Effect::Send(Input::Query {
@@ -85,8 +83,7 @@ impl App {
             _ => None,
         };
         let Some(reply) = messages.iter().rev().find_map(said) else {
-            self.transcript.push_notice("there is no reply to copy yet");
-            return Vec::new();
+            return self.tell("there is no reply to copy yet");
         };
         let text = clip_bytes(&reply, MAX_COPY);
         let says = match text.len() == reply.len() {
@@ -112,21 +109,6 @@ fn clipboard(text: &str, in_tmux: bool) -> Vec<u8> {
     }
 }
 
-fn table(rows: &[(String, String)]) -> String {
-    /// A first column that is wider than this pushes its own second column only.
-    const MOST: usize = 30;
-    let columns = rows.iter().map(|(left, _)| width(left));
-    let columns = columns
-        .filter(|columns| *columns <= MOST)
-        .max()
-        .unwrap_or(0);
-    let rows = rows.iter().map(|(left, right)| {
-        let gap = columns.saturating_sub(width(left)) + 2;
-        format!("{left}{}{right}", " ".repeat(gap))
-    });
-    rows.collect::<Vec<_>>().join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,14 +120,5 @@ mod tests {
             clipboard("hi", true),
             b"\x1b]52;c;aGk=\x07\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\"
         );
-    }
-
-    #[test]
-    fn tables_are_aligned() {
-        let row = |left: &str, right: &str| (left.to_owned(), right.to_owned());
-        let wide = "x".repeat(40);
-        let rows = [row("a", "one"), row("bcd", "two"), row(&wide, "three")];
-        let expected = format!("a    one\nbcd  two\n{wide}  three");
-        assert_eq!(table(&rows), expected);
     }
 }

@@ -9,7 +9,6 @@ use crate::tui::key::{Key, KeyPress};
 use crate::tui::keymap::{Command, command};
 
 impl App {
-    /// A key was pressed.
     pub fn on_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
         let command = command(&press);
         if command == Some(Command::Interrupt) {
@@ -44,8 +43,11 @@ impl App {
             Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
             Some(Command::Redraw) => vec![Effect::Redraw],
             Some(Command::Suspend) => vec![Effect::Suspend],
-            Some(other) => self.on_command(other, now),
-            None => self.composer_key(press, now),
+            Some(Command::NextModel) => self.cycle_model(1),
+            Some(Command::PreviousModel) => self.cycle_model(-1),
+            Some(Command::NextEffort) => self.next_effort(),
+            // Taken care of above.
+            Some(Command::Interrupt) | None => self.composer_key(press, now),
         }
     }
 
@@ -79,7 +81,6 @@ impl App {
         self.composer.is_secret() || is_key
     }
 
-    /// Text was pasted.
     pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
         if self.reader.is_some() {
             return Vec::new();
@@ -155,6 +156,8 @@ impl App {
                 // What comes from here on is meant for afterwards.
                 self.discard_later();
             }
+        } else if let Some(command) = &mut session.shell {
+            command.stopping = true;
         }
         vec![Effect::Send(Input::Interrupt {
             session: key,

@@ -12,7 +12,6 @@ use crate::tui::terminal::Modes;
 use crate::tui::theme::{Background, Depth, Palette, Theme};
 
 impl App {
-    /// The colours in force.
     pub fn palette(&self) -> Palette {
         Palette::new(self.theme().0, Depth::detect(&self.process.env))
     }
@@ -22,14 +21,16 @@ impl App {
         let env = &self.process.env;
         let background = self.background.or_else(|| Background::from_env(env));
         let name = self.settings.theme.as_deref().unwrap_or("auto");
-        let dirs: Vec<PathBuf> = self
-            .process
-            .home
-            .dir()
-            .map(|dir| dir.join("themes"))
-            .into_iter()
-            .collect();
-        Theme::load(name, &dirs, background.unwrap_or(Background::Dark))
+        Theme::load(
+            name,
+            &self.theme_dirs(),
+            background.unwrap_or(Background::Dark),
+        )
+    }
+
+    pub(super) fn theme_dirs(&self) -> Vec<PathBuf> {
+        let home = self.process.home.dir();
+        home.map(|dir| dir.join("themes")).into_iter().collect()
     }
 
     /// The terminal has told its background. Other colours, when that changes them.

@@ -80,7 +80,6 @@ pub struct TuiOptions {
     pub resume_picker: bool,
 }
 
-/// The app.
 #[derive(Debug)]
 pub struct App {
     process: Arc<Process>,
@@ -125,6 +124,8 @@ pub struct App {
     /// When the person last wrote something.
     typed_at: Option<Instant>,
     deaf: deaf::Deaf,
+    /// How often everything that opens was closed.
+    look_ups: u64,
     extensions: extensions::Extensions,
     /// Where accepted prompts are kept.
     history: History,
@@ -180,6 +181,7 @@ impl App {
             armed_until: None,
             typed_at: None,
             deaf: deaf::Deaf::No,
+            look_ups: 0,
             extensions: extensions::Extensions::default(),
             history,
             background: None,
@@ -205,11 +207,10 @@ impl App {
 
     /// When [`App::on_time`] has something to do.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
-        let turn = self.turn().and_then(|turn| turn.next_change(now));
+        let turn = self.running().and_then(|turn| turn.next_change(now));
         [self.armed_until, turn].into_iter().flatten().min()
     }
 
-    /// Time has passed.
     pub fn on_time(&mut self, now: Instant) {
         self.armed_until = self.armed_until.filter(|until| now < *until);
     }
@@ -224,10 +225,11 @@ impl App {
                 self.composer.set_text(&text);
                 Vec::new()
             }
-            Done::Edited(Err(why)) | Done::Notice(why) => {
-                self.transcript.push_notice(&why);
-                Vec::new()
-            }
+            Done::Edited(Err(why)) | Done::Notice(why) => self.tell(&why),
+            Done::Found(number, done) => match number == self.look_ups {
+                true => self.on_done(*done),
+                false => Vec::new(),
+            },
             Done::Lost(why) => self.task_lost(&why),
             Done::Listed(listed) => self.listed(listed),
             Done::Read(request, text) => self.read(request, text, Instant::now()),
@@ -241,12 +243,25 @@ impl App {
             Done::Sessions(listed) => self.sessions_listed(listed),
             Done::Tree(log, prompts) => self.open_tree(log, prompts),
             Done::Rewound(rewound) => self.rewind(rewound),
-            Done::Usage(table) => {
-                self.transcript.push_show(&table);
+            Done::Usage(title, blocks) => {
+                self.transcript.push_blocks(&title, blocks);
                 Vec::new()
             }
             Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
+    }
+
+    /// Says something in the transcript, and wants nothing else.
+    fn tell(&mut self, text: &str) -> Vec<Effect> {
+        self.transcript.push_notice(text);
+        Vec::new()
+    }
+
+    /// Looks up what is to be opened. Who closes everything meanwhile does not want it any more.
+    fn look_up(&self, work: impl FnOnce() -> Done + Send + 'static) -> Vec<Effect> {
+        let number = self.look_ups;
+        let work = move || Done::Found(number, Box::new(work()));
+        vec![Effect::Task(Task::new(work))]
     }
 
     /// Which task came to nothing is not known, so nothing waits for one any longer.
@@ -275,9 +290,14 @@ impl App {
         places(&self.process.home, workspace)
     }
 
-    /// The running turn.
     fn turn(&self) -> Option<&Turn> {
         self.session.as_ref()?.turn.as_ref()
+    }
+
+    /// The running turn or command.
+    fn running(&self) -> Option<&Turn> {
+        let session = self.session.as_ref()?;
+        session.turn.as_ref().or(session.shell.as_ref())
     }
 
     /// Something to be said on the ordinary screen at the end.

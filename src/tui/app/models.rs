@@ -46,7 +46,7 @@ impl App {
                 catalog.usable().map(|model| listing(model)).collect(),
             )
         };
-        vec![Effect::Task(Task::new(work))]
+        self.look_up(work)
     }
 
     /// The list is there.
@@ -84,9 +84,7 @@ impl App {
                     Some(slug) if Some(next) != at => self.choose_model((*slug).to_owned()),
                     _ => {
                         self.cycling = None;
-                        self.transcript
-                            .push_notice("there is no other model in scope");
-                        Vec::new()
+                        self.tell("there is no other model in scope")
                     }
                 }
             }
@@ -148,9 +146,7 @@ impl App {
     /// `/effort`: shows the level, or sets it.
     pub(super) fn effort(&mut self, level: &str) -> Vec<Effect> {
         let Some(session) = &self.session else {
-            self.transcript
-                .push_notice("there is no model yet: sign in with /login");
-            return Vec::new();
+            return self.tell("there is no model yet: sign in with /login");
         };
         let Selection { model, effort, .. } = &session.selection;
         let (id, levels) = (&model.id, model.effort.join(", "));
@@ -162,8 +158,7 @@ impl App {
             }
             (level, _) => format!("`{id}` does not support effort `{level}` - it has {levels}"),
         };
-        self.transcript.push_notice(&says);
-        Vec::new()
+        self.tell(&says)
     }
 
     /// The key for the next level.

@@ -19,20 +19,16 @@ const FRAME: usize = 5;
 /// An open picker, and what its entries are.
 #[derive(Debug)]
 pub struct Choosing {
-    /// The list.
     pub picker: Picker,
     /// What is picked; one for each entry of the list, in its order.
     pub picks: Picks,
 }
 
-/// What a picker picks.
 #[derive(Debug)]
 pub enum Picks {
     /// A slash command: the name, and what may follow it.
     Commands(Vec<(String, String)>),
-    /// A path of the workspace.
     Files(Vec<String>),
-    /// A skill.
     Skills(Vec<Skill>),
     /// A model, by its slug.
     Models(Vec<String>),
@@ -40,7 +36,6 @@ pub enum Picks {
     Scope(Vec<String>),
     /// What is to be recorded about the directory.
     Trust(Vec<super::trust::Change>),
-    /// A session.
     Sessions(Vec<Listed>),
     /// A message to go back to, of the session in this log.
     Tree(PathBuf, Vec<PastPrompt>),
@@ -63,12 +58,14 @@ impl Picks {
     fn hints(&self) -> &'static [&'static str] {
         match self {
             Picks::Commands(_) => &[
-                "↑/↓ choose · enter run · esc close",
+                "↑/↓ choose · tab complete · enter run · esc close",
+                "tab complete · enter run · esc close",
                 "enter run · esc close",
                 "enter · esc",
             ],
             Picks::Files(_) => &[
-                "↑/↓ choose · enter take · esc close",
+                "↑/↓ choose · tab or enter take · esc close",
+                "tab or enter take · esc close",
                 "enter take · esc close",
                 "enter · esc",
             ],
@@ -103,7 +100,6 @@ impl Picks {
 }
 
 impl Choosing {
-    /// The whole surface.
     pub fn rows(&mut self, columns: usize, height: usize) -> Vec<Row> {
         self.picker.fit(height.saturating_sub(FRAME));
         let (header, body) = self.picker.rows(columns);
@@ -140,7 +136,9 @@ impl App {
             Key::Down if is_plain => picker.step(1),
             Key::PageUp if is_plain => picker.page(-1),
             Key::PageDown if is_plain => picker.page(1),
-            Key::Tab => picker.step_tab(if press.shift { -1 } else { 1 }),
+            Key::Tab if picker.has_tabs() => picker.step_tab(if press.shift { -1 } else { 1 }),
+            Key::Tab if follows && !press.shift => return Some(self.complete()),
+            Key::Tab => {}
             Key::Enter if is_plain => return Some(self.pick(now)),
             _ if follows => return None,
             Key::Char(' ') if scopes && is_plain => picker.toggle(),
@@ -162,6 +160,23 @@ impl App {
         if let (Some(Surface::Picker(choosing)), Some(text)) = (&mut self.surface, text) {
             let query = choosing.picker.query().to_owned() + &crate::text::one_line(text, None);
             choosing.picker.set_query(&query);
+        }
+    }
+
+    /// Tab: writes the chosen entry into the draft and does nothing with it yet.
+    fn complete(&mut self) -> Vec<Effect> {
+        let Some(Surface::Picker(choosing)) = self.surface.take() else {
+            return Vec::new();
+        };
+        let Choosing { picker, picks } = *choosing;
+        match (picker.chosen(), picks) {
+            (Some(index), Picks::Commands(mut words)) => {
+                let (name, _) = words.swap_remove(index);
+                self.composer.set_text(&format!("/{name} "));
+                self.draft_was_edited()
+            }
+            (Some(index), Picks::Files(mut paths)) => self.file_picked(&paths.swap_remove(index)),
+            _ => Vec::new(),
         }
     }
 

@@ -1,19 +1,16 @@
 //! Settings that change while e runs: the `/settings` panel, and how changes are kept.
 
-use std::path::Path;
-
 use serde_json::{Map, Value, json};
 
 use super::{App, Done, Effect, Surface, Task};
 use crate::config::SETTINGS;
 use crate::error::Result;
 use crate::tui::key::{Key, KeyPress};
+use crate::tui::theme::Theme;
 use crate::tui::view::settings::{Setting, Settings as Panel};
 
 /// Levels that are offered while the model in use has none.
 const LEVELS: &[&str] = &["low", "medium", "high"];
-/// Themes that need no file.
-const THEMES: &[&str] = &["auto", "light", "dark"];
 
 /// Changes on their way into the file, one write at a time so that the newest one stays.
 #[derive(Debug, Default)]
@@ -50,7 +47,6 @@ impl App {
         vec![Effect::Task(Task::new(work))]
     }
 
-    /// A write has ended.
     pub(super) fn settings_saved(&mut self, saved: Result<Vec<String>>) -> Vec<Effect> {
         self.unsaved.is_writing = false;
         match saved {
@@ -69,18 +65,11 @@ impl App {
 
     /// Looks up what there is to choose from.
     pub(super) fn list_settings(&mut self) -> Vec<Effect> {
-        let home = self.process.home.dir().map(Path::to_path_buf);
-        let work = move || {
-            let dir = home.map(|home| home.join("themes"));
-            Done::Themes(dir.map(|dir| themes(&dir)).unwrap_or_default())
-        };
-        vec![Effect::Task(Task::new(work))]
+        let dirs = self.theme_dirs();
+        self.look_up(move || Done::Themes(Theme::names(&dirs)))
     }
 
-    /// Opens the panel.
     pub(super) fn open_settings(&mut self, themes: Vec<String>) -> Vec<Effect> {
-        let own = THEMES.iter().map(|name| (*name).to_owned());
-        let names: Vec<String> = own.chain(themes).collect();
         let (levels, effort) = match &self.session {
             Some(session) if !session.selection.model.effort.is_empty() => {
                 let selection = &session.selection;
@@ -95,7 +84,7 @@ impl App {
         let names_of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let settings = &self.settings;
         let rows = vec![
-            row("Interface", "theme", names, settings.theme.as_deref()),
+            row("Interface", "theme", themes, settings.theme.as_deref()),
             row(
                 "Interface",
                 "tui_mode",
@@ -196,26 +185,4 @@ fn row(category: &str, key: &str, mut options: Vec<String>, value: Option<&str>)
         options,
         current,
     }
-}
-
-/// The names of the theme files, without those that are built in.
-fn themes(dir: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(dir) else {
-        return Vec::new();
-    };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter_map(|entry| {
-            Some(
-                entry
-                    .file_name()
-                    .to_str()?
-                    .strip_suffix(".json")?
-                    .to_owned(),
-            )
-        })
-        .filter(|name| !THEMES.contains(&name.as_str()))
-        .collect();
-    names.sort();
-    names
 }

@@ -15,7 +15,6 @@ use crate::tui::transcript::{Depth, View};
 /// Rows below the transcript: a blank one, the hint, a blank one, the status.
 const FOOTER: usize = 4;
 
-/// An open reader.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub scroll: Scroll,

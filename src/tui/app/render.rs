@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::turn::Phase;
 use super::{App, Turn};
 use crate::config::layout::expand;
-use crate::text::one_line;
+use crate::text::{one_line, width};
 use crate::tui::figures;
 use crate::tui::frame::{Caret, InlineFrame, Size};
 use crate::tui::rich::clipped;
@@ -13,7 +13,10 @@ use crate::tui::style::Row;
 use crate::tui::transcript::View;
 use crate::tui::view::activity::{self, Activity};
 use crate::tui::view::surface::{dim, divider};
-use crate::tui::view::{queue, status};
+use crate::tui::view::{
+    queue,
+    status::{self, widest},
+};
 
 /// Columns of a path in the status row.
 const CWD: usize = 40;
@@ -82,7 +85,7 @@ impl App {
 
     fn below(&mut self, columns: usize, height: usize, now: Instant, late: bool) -> Below {
         let mut rows = Vec::new();
-        match self.turn() {
+        match self.running() {
             Some(turn) => rows.extend(self.activity(turn, columns, now, late)),
             None => {
                 let text = self.activity_slots();
@@ -179,7 +182,7 @@ impl App {
                 limit: *limit,
             },
             phase => {
-                label = self.activity_text(turn, now);
+                label = self.with_hint(turn, self.activity_text(turn, now), columns);
                 let lit = (*phase != Phase::Replying).then(|| turn.is_lit(now));
                 Activity::Label { text: &label, lit }
             }
@@ -192,12 +195,26 @@ impl App {
         expand(&self.layout.activity, |token| match token {
             "phase" if turn.stopping => "Stopping".into(),
             "phase" if turn.phase == Phase::Compacting => "Compacting context".into(),
+            "phase" if turn.phase == Phase::Command => "Running".into(),
             "phase" => "Thinking".into(),
             "elapsed" => format!("({})", figures::clock(elapsed)),
+            "tokens" if turn.phase == Phase::Command => String::new(),
             "tokens" => self.transcript.tokens().text(),
             "activity" => self.activity_slots(),
             _ => String::new(),
         })
+    }
+
+    /// What the turn is doing, and that Esc stops it, when it does and there is room to say so.
+    fn with_hint(&self, turn: &Turn, text: String, columns: usize) -> String {
+        let interrupts = self.surface.is_none()
+            && !self.extension_takes_escape()
+            && self.queue.band().editing.is_none();
+        if turn.stopping || !interrupts {
+            return text;
+        }
+        let room = columns.saturating_sub(2 + width(&text));
+        text + widest(&[" · esc to interrupt", " · esc stops", ""], room)
     }
 
     pub(super) fn status(&self, columns: usize, now: Instant) -> Row {
@@ -252,7 +269,6 @@ impl App {
         }
     }
 
-    /// The window's title.
     pub fn title(&self) -> String {
         let name = self
             .session

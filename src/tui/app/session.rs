@@ -9,7 +9,7 @@ use super::deaf::Deaf;
 use super::queue::{Line, Queue};
 use super::{App, Done, Effect, Opened, Surface, Task, Turn, transcript_options};
 use crate::agent::{
-    Choice, Input, Origin, Past, Reason, RequestId, Selection, SessionKey, Toolset,
+    Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey, Toolset,
 };
 use crate::config::Trust;
 use crate::config::build::VERSION;
@@ -22,6 +22,10 @@ use crate::tui::view::trust as panel;
 const LOADS: &str = "Trusting it lets e load the instructions, skills and prompts that the repository carries.\n\
 Tools run with your permissions either way: trust is not a sandbox.";
 
+/// Why nothing is recorded.
+const HOLDS_HOME: &str =
+    "It holds your home directory, so the answer is not recorded. Projects are better places.";
+
 /// The session that is on the screen.
 #[derive(Debug)]
 pub struct Session {
@@ -29,20 +33,16 @@ pub struct Session {
     pub key: SessionKey,
     /// Its id, in whose place a log has another after a fork.
     pub id: String,
-    /// Its directory.
     pub workspace: PathBuf,
-    /// What answers from the next turn on.
     pub selection: Selection,
-    /// Its display name.
     pub name: Option<String>,
     /// Its log, once it is known.
     pub log: Option<PathBuf>,
     /// The tokens of the newest request, for the share of the window that is used.
     pub context_tokens: u64,
-    /// The turn that runs.
     pub turn: Option<Turn>,
-    /// The command that runs.
-    pub shell: Option<RequestId>,
+    /// The command that runs between turns.
+    pub shell: Option<Turn>,
     /// What the turn or the command was begun with, until the core has begun with it.
     pub asked: Option<Asked>,
 }
@@ -50,9 +50,7 @@ pub struct Session {
 /// A line on its way to the core, which refuses it when something runs that is not known here yet.
 #[derive(Debug)]
 pub struct Asked {
-    /// Its request.
     pub request: RequestId,
-    /// The line.
     pub line: Line,
 }
 
@@ -78,7 +76,12 @@ impl App {
                 let broader = self.broader();
                 let path = self.cwd.to_string_lossy();
                 let broader = broader.as_deref().map(|path| path.to_string_lossy());
-                let asks = panel::Trust::new(&path, broader.as_deref(), LOADS);
+                let lasts = trust::may_last(&self.process.env, &self.cwd);
+                let loads = match lasts {
+                    true => LOADS.to_owned(),
+                    false => format!("{LOADS}\n{HOLDS_HOME}"),
+                };
+                let asks = panel::Trust::new(&path, broader.as_deref(), &loads, lasts);
                 self.surface = Some(Surface::Trust(asks));
                 self.deaf = Deaf::Unseen;
                 Vec::new()
@@ -104,7 +107,7 @@ impl App {
             return Some(top).filter(|top| *top != self.cwd);
         }
         let parent = self.cwd.parent()?;
-        (parent.parent().is_some()).then(|| parent.to_path_buf())
+        trust::may_last(&self.process.env, parent).then(|| parent.to_path_buf())
     }
 
     /// The question about trust is answered.
@@ -115,6 +118,13 @@ impl App {
             panel::Decision::Broader => self.broader().unwrap_or_else(|| self.cwd.clone()),
         };
         self.surface = None;
+        if !trust::may_last(&self.process.env, &directory) {
+            self.process = Arc::new(Process {
+                trusted: Some(directory),
+                ..(*self.process).clone()
+            });
+            return self.begin();
+        }
         match trust::record(&self.process.home, &self.process.env, &directory, true) {
             Ok(warnings) => {
                 self.warn(warnings);
@@ -139,7 +149,6 @@ impl App {
         }
     }
 
-    /// Opens a fresh session.
     pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
         let (process, choice) = (self.process.clone(), self.choice());
         let mut transcript = Transcript::new(transcript_options(&self.settings));

@@ -37,7 +37,6 @@ pub(super) enum Awaited {
     Tree,
     /// The session is at an earlier place.
     Rewind(Box<Rewound>),
-    /// A change was taken back.
     Undo,
     /// The extensions are let go.
     LetGo,
@@ -81,8 +80,7 @@ impl App {
             return Vec::new();
         }
         let home = self.process.home.clone();
-        let work = move || Done::Sessions(session::list(&home, None));
-        vec![Effect::Task(Task::new(work))]
+        self.look_up(move || Done::Sessions(session::list(&home, None)))
     }
 
     /// The sessions are known: one is chosen.
@@ -119,16 +117,13 @@ impl App {
         Vec::new()
     }
 
-    /// A session was chosen.
     pub(super) fn session_picked(&mut self, listed: Listed) -> Vec<Effect> {
         let current = self
             .session
             .as_ref()
             .and_then(|session| session.log.as_ref());
         if current == Some(&listed.path) {
-            self.transcript
-                .push_notice("that is the session that is open");
-            return Vec::new();
+            return self.tell("that is the session that is open");
         }
         if self.session.is_some() && !self.is_between_turns() {
             return Vec::new();
@@ -166,7 +161,6 @@ impl App {
         }
     }
 
-    /// `/new`
     pub(super) fn new_session(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
             true => self.open(Reason::New),
@@ -174,7 +168,6 @@ impl App {
         }
     }
 
-    /// `/fork`
     pub(super) fn fork(&mut self, name: &str) -> Vec<Effect> {
         if !self.is_between_turns() {
             return Vec::new();
@@ -191,7 +184,6 @@ impl App {
         })
     }
 
-    /// `/name`
     pub(super) fn name(&mut self, name: &str) -> Vec<Effect> {
         let request = self.next_request();
         let Some(session) = &self.session else {
@@ -210,7 +202,6 @@ impl App {
         })]
     }
 
-    /// `/export`
     pub(super) fn export(&mut self, path: &str) -> Vec<Effect> {
         if !self.is_between_turns() {
             return Vec::new();
@@ -237,7 +228,6 @@ impl App {
         })
     }
 
-    /// `/compact`
     pub(super) fn compact(&mut self, focus: &str, now: Instant) -> Vec<Effect> {
         if self.turn().is_none() && !self.is_between_turns() {
             return Vec::new();
@@ -265,7 +255,6 @@ impl App {
         })]
     }
 
-    /// `/undo`
     pub(super) fn undo(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
             true => self.request(Awaited::Undo, |session, request| Input::Undo {
@@ -336,8 +325,9 @@ impl App {
             session.id = id;
         }
         session.log = log;
-        self.transcript
-            .push_notice("the conversation goes on in a session of its own");
+        self.transcript.push_notice(
+            "forked: from here on this is a session of its own; the one before stays as it is",
+        );
         let mut effects = match &name {
             Some(name) => self.name(name),
             None => Vec::new(),
@@ -383,7 +373,8 @@ impl Resuming {
         let spec = self.process.open(choice, &mut warnings)?;
         let (past, id, more) = self.process.resume(&listed.path, spec.saves())?;
         warnings.extend(more);
-        let transcript = restored(self.options, &past.entries, &self.process.extensions);
+        let extensions = &self.process.extensions;
+        let transcript = restored(self.options, &past.entries, &listed.path, extensions);
         let spec = spec.resumed(id, &past);
         Ok(Box::new(Opened {
             spec,
@@ -414,18 +405,34 @@ impl Resuming {
     }
 }
 
-/// What shows of a history.
-pub(super) fn restored(options: Options, entries: &[Entry], extensions: &Registry) -> Transcript {
+/// What shows of a history in a log. Reads what failed from the file beside it.
+pub(super) fn restored(
+    options: Options,
+    entries: &[Entry],
+    log: &Path,
+    extensions: &Registry,
+) -> Transcript {
     let mut transcript = Transcript::new(options);
     // A result that nobody recorded stands in for one, for the model alone.
     let is_stand_in =
         |entry: &&Entry| entry.id.is_none() && matches!(&*entry.message, Message::Tool { .. });
-    let recorded = entries.iter().filter(|entry| !is_stand_in(entry));
-    let messages: Vec<_> = recorded.map(|entry| entry.message.clone()).collect();
-    transcript.restore(&messages, |name, arguments| match extensions.tool(name) {
+    let entries: Vec<&Entry> = entries.iter().filter(|one| !is_stand_in(one)).collect();
+    let messages: Vec<_> = entries.iter().map(|entry| entry.message.clone()).collect();
+    let after = |failure: &session::PastFailure| match &failure.after {
+        None => Some(0),
+        // It may belong to another branch.
+        node => Some(1 + entries.iter().position(|entry| entry.id == *node)?),
+    };
+    let failures = session::failures(log).into_iter();
+    let mut errors: Vec<(usize, String)> = failures
+        .filter_map(|failure| Some((after(&failure)?, failure.message)))
+        .collect();
+    errors.sort_by_key(|(at, _)| *at);
+    let label = |name: &str, arguments: Option<&_>| match extensions.tool(name) {
         Some(tool) => agent::extension_label(&tool.item, arguments),
         None => tools::label(name, arguments),
-    });
+    };
+    transcript.restore(&messages, &errors, label);
     transcript
 }
 

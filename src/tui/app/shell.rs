@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use super::queue::Line;
 use super::session::Asked;
-use super::{App, Effect};
+use super::turn::Phase;
+use super::{App, Effect, Turn};
 use crate::agent::{Input, RequestId, TurnEvent};
 use crate::chat::ToolResult;
 
@@ -15,12 +16,16 @@ impl App {
         self.session.as_ref().is_some_and(busy)
     }
 
+    /// The request that runs a command.
+    pub(super) fn shell_request(&self) -> Option<RequestId> {
+        let shell = self.session.as_ref()?.shell.as_ref()?;
+        Some(shell.request)
+    }
+
     /// A command for the shell. While something runs it waits.
-    pub(super) fn shell(&mut self, command: &str) -> Vec<Effect> {
+    pub(super) fn shell(&mut self, command: &str, now: Instant) -> Vec<Effect> {
         if command.is_empty() {
-            self.transcript
-                .push_notice("put a command behind the `!`, as in `!git status`");
-            return Vec::new();
+            return self.tell("put a command behind the `!`, as in `!git status`");
         }
         let line = Line {
             text: format!("!{command}"),
@@ -35,8 +40,11 @@ impl App {
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        session.shell = Some(request);
         session.asked = Some(Asked { request, line });
+        session.shell = Some(Turn {
+            phase: Phase::Command,
+            ..Turn::new(request, now)
+        });
         self.transcript.start_shell(command);
         vec![Effect::Send(Input::Shell {
             session: session.key,
@@ -47,9 +55,10 @@ impl App {
 
     /// An event of the running command; false when it is none.
     pub(super) fn shell_event(&mut self, request: Option<RequestId>, event: &TurnEvent) -> bool {
-        let shell = self.session.as_ref().and_then(|session| session.shell);
         match event {
-            TurnEvent::ToolOutput { chunk, .. } if shell.is_some() && shell == request => {
+            TurnEvent::ToolOutput { chunk, .. }
+                if request.is_some() && self.shell_request() == request =>
+            {
                 self.transcript.push_shell_output(chunk);
                 true
             }
@@ -57,7 +66,6 @@ impl App {
         }
     }
 
-    /// The command has ended.
     pub(super) fn shell_done(&mut self, result: &ToolResult, now: Instant) -> Vec<Effect> {
         if let Some(session) = &mut self.session {
             session.shell = None;

@@ -15,7 +15,6 @@ use crate::config::resources::{Skill, template};
 use crate::error::Result;
 use crate::extension::{Hook, HookKind, Verdict};
 
-/// A line on its way.
 #[derive(Debug)]
 pub(super) struct Submitted {
     stage: Stage,
@@ -57,7 +56,6 @@ enum Stage {
 /// Why a prompt with images stays.
 const NO_IMAGES: &str = "images cannot join a running turn; send them after it";
 
-/// What a line is.
 #[derive(Debug, PartialEq, Eq)]
 enum Line<'a> {
     /// A command of the shell.
@@ -79,14 +77,11 @@ impl App {
             return effects;
         }
         if self.session.is_none() && !self.is_opening && !is_own_command(&text) {
-            self.transcript.push_notice(
-                "there is no session: sign in with /login, or choose a model with /models",
-            );
-            return Vec::new();
+            return self
+                .tell("there is no session: sign in with /login, or choose a model with /models");
         }
         if self.turn().is_some_and(Turn::hears) && !self.composer.draft().images.is_empty() {
-            self.transcript.push_notice(NO_IMAGES);
-            return Vec::new();
+            return self.tell(NO_IMAGES);
         }
         self.scroll.follow();
         let draft = self.composer.take();
@@ -316,7 +311,7 @@ impl App {
         match line(&text) {
             Line::Shell(command) => {
                 self.leave_out(&images);
-                self.shell(command)
+                self.shell(command, now)
             }
             Line::Slash(name, args) => match self.command(name, args, now) {
                 Some(effects) => {
@@ -368,8 +363,7 @@ impl App {
             return effects;
         }
         let says = format!("there is no command /{name} - see /help");
-        self.transcript.push_notice(&says);
-        Vec::new()
+        self.tell(&says)
     }
 
     /// Says something to the model: a new turn, or a message into the running one.

@@ -6,16 +6,12 @@ use crate::tui::view::login::Login;
 use crate::tui::view::settings::Settings;
 use crate::tui::view::trust::Trust;
 
-/// The open surface.
 #[derive(Debug)]
 pub enum Surface {
-    /// Whether the directory is trusted.
     Trust(Trust),
     /// A list to choose from.
     Picker(Box<Choosing>),
-    /// Signing in.
     Login(Login),
-    /// The settings.
     Settings(Settings),
 }
 

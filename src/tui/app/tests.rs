@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::{App, Effect, Session, TuiOptions};
-use crate::agent::{Input, Process, SessionKey, SessionSpec};
+use super::{App, Effect, Session, TuiOptions, Turn};
+use crate::agent::{Input, Process, RequestId, SessionKey, SessionSpec};
 use crate::config::Home;
 use crate::extension::{HookKind, Registry};
 use crate::provider;
@@ -181,6 +181,10 @@ fn commands_are_picked_and_typed() {
         ("/fi\r", "", "/fix "),
         ("/fi\ra.rs\r", "prompt fix a.rs", ""),
         ("/fix\r", "", "/fix "),
+        // Tab runs nothing.
+        ("/qui\t", "", "/quit "),
+        ("/fi\t", "", "/fix "),
+        ("/qui\x1b[Z", "", "/qui"),
         ("/fix a.rs\r", "prompt fix a.rs", ""),
         ("/effo\r", "", "/effort "),
         ("/effort\r", "", ""),
@@ -188,7 +192,7 @@ fn commands_are_picked_and_typed() {
         ("/usr/bin\r", "prompt /usr/bin", ""),
         ("/␛\r", "prompt /", ""),
         ("/qui␛x\r", "", ""),
-        ("/\x1b[A\x1b[B\x1b[B\t\x1b[Z", "", "/"),
+        ("/\x1b[A\x1b[B\x1b[B\x1b[Z", "", "/"),
     ];
     for (keys, expected, draft) in cases {
         let mut table = Table::ready(&[FIX]);
@@ -202,7 +206,7 @@ fn commands_are_picked_and_typed() {
     table.press("/");
     let screen = table.screen();
     assert!(
-        screen.contains("Commands 6") && screen.contains("enter run"),
+        screen.contains("Commands 21") && screen.contains("enter run"),
         "{screen}"
     );
 }
@@ -219,6 +223,7 @@ fn files_and_skills_follow_the_last_word() {
     let cases = [
         ("look at @mai\r", "", "look at src/main.rs "),
         ("@two\r", "", "\"src/two words.rs\" "),
+        ("look at @mai\t", "", "look at src/main.rs "),
         ("@sr\r", "", "src/ "),
         // Nothing matches, so nothing stands in the way.
         ("mail me@x @out\r", "prompt mail me@x @out", ""),
@@ -360,6 +365,29 @@ fn lines_wait_for_the_session() {
 }
 
 #[test]
+fn what_is_looked_up_does_not_open_after_all_was_closed() {
+    let mut table = Table::ready(&[]);
+    for command in [
+        "models",
+        "scoped-models",
+        "settings",
+        "trust",
+        "login",
+        "resume",
+    ] {
+        let typed = format!("/{command}");
+        table.app.composer.set_text(&typed);
+        let effects = table.app.submit(table.now);
+        table.app.armed_until = None;
+        table.app.interrupt_all(table.now);
+        table.carry_out(effects);
+        assert!(table.app.surface.is_none(), "{command}");
+    }
+    assert_eq!(table.press("x"), "");
+    assert_eq!(table.draft(), "x");
+}
+
+#[test]
 fn settings_change_at_once() {
     let theme = (
         "home/themes/red.json",
@@ -456,4 +484,83 @@ fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
     assert_eq!(app.composer.draft().buffer.text(), "hello!?");
     let enter = KeyPress::plain(Key::Enter);
     assert!(matches!(app.on_key(enter, later)[..], [Effect::Quit(1)]));
+}
+
+#[test]
+fn what_runs_says_so_and_how_it_is_stopped() {
+    let mut table = Table::ready(&[]);
+    table.press("!sleep 5\r");
+    table.now += Duration::from_secs(3);
+    let screen = table.screen();
+    assert!(
+        screen.contains("Running (3s) · esc to interrupt"),
+        "{screen}"
+    );
+    assert!(table.app.deadline(table.now).is_some());
+    // Esc closes the list first, so the row does not promise anything else.
+    table.press("/");
+    assert!(!table.screen().contains("to interrupt"));
+    table.press("␛\x7f␛");
+    assert!(
+        table.screen().contains("Stopping (3s)\n"),
+        "{}",
+        table.screen()
+    );
+    let result = crate::chat::ToolResult::failed("");
+    table.app.shell_done(&result, table.now);
+    assert!(table.app.deadline(table.now).is_none());
+
+    let session = table.app.session.as_mut().unwrap();
+    session.turn = Some(Turn::new(RequestId(1), table.now));
+    assert!(
+        table
+            .screen()
+            .contains("Thinking (0s) · esc to interrupt\n")
+    );
+    for (columns, hint) in [
+        (34, "· esc to interrupt"),
+        (33, "· esc stops"),
+        (26, ""),
+        (1, ""),
+    ] {
+        let size = Size { columns, rows: 20 };
+        let frame = table.app.inline_frame(size, 0, table.now, false);
+        check(&frame.live, columns.into());
+        let shown = plain(&frame.live).join("\n");
+        assert_eq!(shown.contains("· esc"), !hint.is_empty(), "{shown}");
+        assert!(shown.contains(hint), "{shown}");
+    }
+}
+
+#[test]
+fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
+    let mut table = Table::ready(&[]);
+    let at = table.app.cwd.clone();
+    let mut env = Env::default();
+    env.set("HOME", at.join("inner"));
+    fs::create_dir(at.join("inner")).unwrap();
+    table.app.process = Arc::new(Process {
+        trusted: None,
+        env: Arc::new(env),
+        ..(*table.app.process).clone()
+    });
+    table.app.session = None;
+    let effects = table.app.start();
+    table.carry_out(effects);
+    table.now += Duration::from_secs(2);
+    table.app.after_frame(table.now);
+    let screen = table.screen();
+    assert!(
+        screen.contains("› Trust this directory until e ends"),
+        "{screen}"
+    );
+    assert!(!screen.contains("and all below it"), "{screen}");
+    table.app.after_frame(table.now);
+    assert_eq!(table.press("\r"), "open");
+    assert_eq!(table.file("trust.json"), "");
+    // What would be refused is not offered later, either.
+    table.press("/trust\r");
+    let screen = table.screen();
+    assert!(screen.contains("› Do not trust this directory"), "{screen}");
+    assert!(!screen.contains("  Trust"), "{screen}");
 }

@@ -17,6 +17,8 @@ use crate::tui::view::picker::{Item, Picker};
 const ROWS: usize = 12;
 /// Longest start of a message, in columns.
 const COLUMNS: usize = 60;
+/// Branches in branches that are told apart.
+const MAX_DEPTH: usize = 12;
 
 /// An earlier place of the session, before a message.
 #[derive(Debug)]
@@ -51,16 +53,13 @@ impl App {
         head: Option<String>,
     ) -> Vec<Effect> {
         let Some(log) = log else {
-            self.transcript.push_notice(
-                "there is nothing to go back to: this session has no message in a file",
-            );
-            return Vec::new();
+            return self
+                .tell("there is nothing to go back to: this session has no message in a file");
         };
-        let work = move || {
+        self.look_up(move || {
             let prompts = session::prompts(&log, head.as_deref());
             Done::Tree(log, prompts)
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// The messages are known: one is chosen.
@@ -95,7 +94,7 @@ impl App {
             let entries = session::load_at(&log, prompt.before.as_deref());
             Done::Rewound(entries.map(|entries| {
                 Box::new(Rewound {
-                    transcript: restored(options, &entries, &extensions),
+                    transcript: restored(options, &entries, &log, &extensions),
                     entries,
                     head: prompt.before,
                     text: prompt.text,
@@ -126,7 +125,6 @@ impl App {
         }
     }
 
-    /// The session is there.
     pub(super) fn rewound(&mut self, rewound: Rewound, now: Instant) -> Vec<Effect> {
         self.is_opening = false;
         self.transcript.replace(rewound.transcript);
@@ -142,12 +140,12 @@ impl App {
 
 fn item(prompt: &PastPrompt) -> Item {
     let first = prompt.text.trim_start().lines().next().unwrap_or_default();
-    let label = one_line(first, Some(COLUMNS));
+    let text = match one_line(first, Some(COLUMNS)) {
+        text if text.is_empty() => "(no text)".into(),
+        text => text,
+    };
     Item {
-        label: match label.is_empty() {
-            true => "(no text)".into(),
-            false => label,
-        },
+        label: rails(prompt) + &text,
         description: match prompt.branches {
             true => "branches here".into(),
             false => String::new(),
@@ -157,6 +155,15 @@ fn item(prompt: &PastPrompt) -> Item {
             false => "other branch".into(),
         },
         ..Item::default()
+    }
+}
+
+/// One rail for each branch that the message is in.
+fn rails(prompt: &PastPrompt) -> String {
+    let depth = prompt.depth.min(MAX_DEPTH);
+    match prompt.begins_branch {
+        true => "│ ".repeat(depth.saturating_sub(1)) + "├ ",
+        false => "│ ".repeat(depth),
     }
 }
 
@@ -173,13 +180,16 @@ mod tests {
                 timestamp: 0,
                 branches,
                 is_living,
+                depth: 2 * usize::from(branches),
+                begins_branch: branches && is_living,
             });
             [item.label, item.description, item.group].join("|")
         };
+        assert_eq!(shown("one", true, true), "│ ├ one|branches here|");
         assert_eq!(shown("one\ntwo", false, true), "one||");
         assert_eq!(
             shown("\n \x1b[31mred", true, false),
-            "red|branches here|other branch"
+            "│ │ red|branches here|other branch"
         );
         assert_eq!(shown("", false, true), "(no text)||");
         assert!(crate::text::width(&shown(&"宽".repeat(200), false, true)) <= COLUMNS + 2);

@@ -8,7 +8,6 @@ use crate::config::Trust;
 use crate::config::trust::{self, Decision};
 use crate::tui::view::picker::{Item, Picker};
 
-/// Something to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     directory: PathBuf,
@@ -20,17 +19,19 @@ impl App {
     pub(super) fn ask_trust(&mut self) -> Vec<Effect> {
         let (home, process) = (self.process.home.clone(), self.process.trusted.clone());
         let cwd = self.cwd.clone();
-        let work = move || {
+        self.look_up(move || {
             let (trust, _) = Trust::load(&home, process);
             Done::Trusted(trust.decision(&cwd))
-        };
-        vec![Effect::Task(Task::new(work))]
+        })
     }
 
     /// What is recorded is known.
     pub(super) fn offer_trust(&mut self, decision: Decision) -> Vec<Effect> {
         let change = |directory: PathBuf, trusted| Change { directory, trusted };
-        let mut changes = vec![change(self.cwd.clone(), true)];
+        // What would be refused is not offered.
+        let lasts = trust::may_last(&self.process.env, &self.cwd);
+        let mut changes = Vec::new();
+        changes.extend(lasts.then(|| change(self.cwd.clone(), true)));
         changes.extend(self.broader().map(|broader| change(broader, true)));
         changes.push(change(self.cwd.clone(), false));
         let items = changes.iter().map(|one| Item {

@@ -1,4 +1,4 @@
-//! The running turn, as the activity row tells about it.
+//! The running turn or command, as the activity row tells about it.
 
 use std::time::{Duration, Instant};
 
@@ -9,46 +9,36 @@ const RECOVERED: Duration = Duration::from_millis(1500);
 /// Half a period of the dot.
 const BLINK: Duration = Duration::from_millis(500);
 
-/// A turn from its prompt to its answer.
+/// A turn from its prompt to its answer, or a command of the person's between turns.
 #[derive(Debug)]
 pub struct Turn {
     /// The request that the core answers when it is over.
     pub request: RequestId,
-    /// When it began.
     pub started: Instant,
-    /// What it is doing.
     pub phase: Phase,
     /// Whether it makes a summary between turns, and nothing else.
     pub summarises: bool,
-    /// Whether it is being stopped.
     pub stopping: bool,
 }
 
-/// What a turn is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Anything that takes time.
     Working,
-    /// Reply text streams.
     Replying,
-    /// A summary is being made.
     Compacting,
+    /// A command of the person's runs.
+    Command,
     /// It waits to ask again.
     Retrying {
-        /// The coming attempt.
         attempt: u32,
-        /// Most attempts.
         limit: u32,
-        /// When it is made.
         at: Instant,
-        /// What failed.
         reason: String,
     },
     /// It is being answered after a retry.
     Recovered {
-        /// Which attempt.
         attempt: u32,
-        /// Most attempts.
         limit: u32,
         /// How long this is shown.
         until: Instant,
@@ -72,7 +62,6 @@ impl Turn {
         !self.stopping && !self.summarises
     }
 
-    /// Takes account of an event.
     pub fn apply(&mut self, event: &TurnEvent, now: Instant) {
         self.phase = match event {
             TurnEvent::Text(_) => Phase::Replying,

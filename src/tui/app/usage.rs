@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{App, Done, Effect, Task};
 use crate::chat::Usage;
-use crate::extension::ui::{Format, Show};
 use crate::provider::{Catalog, Model};
 use crate::session::{self, UsageReport};
 use crate::sys::clock;
-use crate::text::{one_line, width};
+use crate::text::one_line;
 use crate::tui::figures;
+use crate::tui::transcript::Block;
 
 /// The periods: their words, the hours, and how each is called. No hours are all there is.
 const PERIODS: [(&[&str], Option<u64>, &str); 4] = [
@@ -25,9 +25,7 @@ impl App {
         let word = if period.is_empty() { "7d" } else { period };
         let found = PERIODS.iter().find(|(words, ..)| words.contains(&word));
         let Some((_, hours, title)) = found else {
-            self.transcript
-                .push_notice(&format!("`{word}` is no period: use 24h, 7d, 30d or all"));
-            return Vec::new();
+            return self.tell(&format!("`{word}` is no period: use 24h, 7d, 30d or all"));
         };
         let process = self.process.clone();
         let work = move || {
@@ -41,11 +39,7 @@ impl App {
                         let model = catalog.models().find(is_it)?;
                         Some(usage.cost(model.pricing.as_ref()?))
                     };
-                    Done::Usage(Show {
-                        title: format!("Usage of {title}"),
-                        body: table(&report, cost),
-                        format: Format::Text,
-                    })
+                    Done::Usage(format!("Usage of {title}"), blocks(&report, cost))
                 }
             }
         };
@@ -53,13 +47,13 @@ impl App {
     }
 }
 
-/// The report as a table with a row that sums it up.
-fn table(report: &UsageReport, cost: impl Fn(&str, &str, &Usage) -> Option<f64>) -> String {
+/// The report as a table with a row that sums it up, and what is wrong with logs.
+fn blocks(report: &UsageReport, cost: impl Fn(&str, &str, &Usage) -> Option<f64>) -> Vec<Block> {
     let heads = ["model", "requests", "input", "output", "cached", "cost"];
-    let mut rows = vec![heads.map(String::from)];
+    let mut rows = vec![heads.map(String::from).to_vec()];
     let (mut requests, mut sum, mut spent) = (0, Usage::default(), None);
     let row = |name: String, requests: u64, usage: &Usage, cost: Option<f64>| {
-        [
+        vec![
             name,
             requests.to_string(),
             figures::count(usage.input),
@@ -77,30 +71,15 @@ fn table(report: &UsageReport, cost: impl Fn(&str, &str, &Usage) -> Option<f64>)
         spent = cost.map(|cost| cost + spent.unwrap_or(0.0)).or(spent);
     }
     if rows.len() == 1 {
-        return "nothing was used".into();
+        return vec![Block::Text("nothing was used".into())];
     }
     rows.push(row("total".into(), requests, &sum, spent));
-    let column = |n: usize| rows.iter().map(|row| width(&row[n])).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(column);
-    let line = |row: &[String; 6]| {
-        let mut line = String::new();
-        for (n, (cell, most)) in row.iter().zip(widths).enumerate() {
-            let pad = " ".repeat(most - width(cell));
-            line += &match n {
-                0 => format!("{cell}{pad}"),
-                _ => format!("   {pad}{cell}"),
-            };
-        }
-        line
-    };
-    let mut text = rows.iter().map(line).collect::<Vec<_>>().join("\n");
-    for warning in report.warnings.iter().take(3) {
-        text += &format!("\n\nwarning: {warning}");
-    }
-    if report.warnings.len() > 3 {
-        text += &format!("\n\n{} more logs are damaged", report.warnings.len() - 3);
-    }
-    text
+    let warnings = report.warnings.iter().take(3);
+    let warnings = warnings.map(|warning| format!("warning: {}", one_line(warning, None)));
+    let more = report.warnings.len().saturating_sub(3);
+    let more = (more > 0).then(|| format!("{more} more logs are damaged"));
+    let texts = warnings.chain(more).map(Block::Text);
+    [Block::Figures(rows)].into_iter().chain(texts).collect()
 }
 
 fn money(usd: f64) -> String {
@@ -116,7 +95,7 @@ mod tests {
     use crate::session::ModelUsage;
 
     #[test]
-    fn the_table_is_aligned_and_knows_what_it_does_not_know() {
+    fn the_table_knows_what_it_does_not_know() {
         let used = |model: &str, requests, input| ModelUsage {
             provider: "p".into(),
             model: model.into(),
@@ -131,14 +110,20 @@ mod tests {
             warnings: vec!["`/log`: damaged".into()],
         };
         let cost = |_: &str, model: &str, _: &Usage| (model == "large").then_some(0.25);
-        let expected = "\
-model     requests   input   output   cached      cost
-p/large         12    9.6k        0        0   $0.2500
-p/s              1      10        0        0         -
-total           13    9.6k        0        0   $0.2500
-
-warning: `/log`: damaged";
-        assert_eq!(table(&report, cost), expected);
-        assert_eq!(table(&UsageReport::default(), cost), "nothing was used");
+        let blocks = |report: &UsageReport| super::blocks(report, cost);
+        let [Block::Figures(rows), Block::Text(warning)] = &blocks(&report)[..] else {
+            panic!("{:?}", blocks(&report));
+        };
+        let rows: Vec<String> = rows.iter().map(|row| row.join(" ")).collect();
+        let expected = [
+            "model requests input output cached cost",
+            "p/large 12 9.6k 0 0 $0.2500",
+            "p/s 1 10 0 0 -",
+            "total 13 9.6k 0 0 $0.2500",
+        ];
+        assert_eq!(rows, expected);
+        assert_eq!(warning, "warning: `/log`: damaged");
+        let nothing = [Block::Text("nothing was used".into())];
+        assert_eq!(blocks(&UsageReport::default()), nothing);
     }
 }

@@ -18,14 +18,10 @@ pub enum Mark {
     Paste {
         /// The number, from 1.
         number: usize,
-        /// The text.
         text: String,
     },
     /// Rows that were taken from a pane.
-    Pane {
-        /// The text.
-        text: String,
-    },
+    Pane { text: String },
 }
 
 impl Mark {
@@ -56,9 +52,7 @@ pub struct Buffer {
 /// The two ways along a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Towards the start.
     Back,
-    /// Towards the end.
     Forward,
 }
 
@@ -104,7 +98,6 @@ impl Buffer {
         self.text.is_empty()
     }
 
-    /// Where the caret is.
     pub fn caret(&self) -> usize {
         self.caret
     }

@@ -1,14 +1,19 @@
 //! Earlier prompts, and the draft that waits below the newest one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::{Draft, Way};
+
+/// Prompts that are remembered, and their bytes, at most: extensions add to them as well.
+const MAX_ENTRIES: usize = 2000;
+const MAX_BYTES: usize = 32 << 20;
 
 /// The prompts of earlier sessions and of this one, and where the person is among them.
 #[derive(Debug, Default)]
 pub struct History {
     /// Oldest first.
-    entries: Vec<String>,
+    entries: VecDeque<String>,
+    bytes: usize,
     /// Which entry the composer shows; one past the newest is the draft.
     at: usize,
     /// What was left behind and is no plain entry: the draft, and entries that were edited.
@@ -20,7 +25,8 @@ impl History {
     pub fn new(entries: Vec<String>) -> Self {
         Self {
             at: entries.len(),
-            entries,
+            bytes: entries.iter().map(String::len).sum(),
+            entries: entries.into(),
             kept: BTreeMap::new(),
         }
     }
@@ -58,18 +64,53 @@ impl History {
         }
     }
 
-    /// Adds the newest entry, unless it is blank or the same as the one before.
+    /// Adds the newest entry, unless it is blank or the same as the one before. Of too many the oldest
+    /// go.
     pub fn remember(&mut self, text: &str) {
-        if text.trim().is_empty() || self.entries.last().is_some_and(|last| last == text) {
+        if text.trim().is_empty() || self.entries.back().is_some_and(|last| last == text) {
             return;
         }
         let below = self.entries.len();
-        self.entries.push(text.to_owned());
+        self.entries.push_back(text.to_owned());
+        self.bytes += text.len();
         if self.at == below {
             self.at += 1;
         }
         if let Some(draft) = self.kept.remove(&below) {
             self.kept.insert(below + 1, draft);
         }
+        while self.entries.len() > MAX_ENTRIES || (self.bytes > MAX_BYTES && self.entries.len() > 1)
+        {
+            self.forget_oldest();
+        }
+    }
+
+    /// Who stands at the oldest entry keeps its text, as that of the next one.
+    fn forget_oldest(&mut self) {
+        let oldest = self.entries.pop_front();
+        self.bytes -= oldest.map_or(0, |entry| entry.len());
+        self.at = self.at.saturating_sub(1);
+        let kept = std::mem::take(&mut self.kept).into_iter();
+        self.kept = kept
+            .filter_map(|(at, draft)| Some((at.checked_sub(1)?, draft)))
+            .collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_bounded_in_bytes() {
+        let mut history = History::default();
+        for n in 0..20 {
+            history.remember(&format!("{n}{}", "x".repeat(12 << 20)));
+        }
+        assert_eq!(history.entries.len(), 2);
+        let bytes: usize = history.entries.iter().map(String::len).sum();
+        assert_eq!((history.bytes, history.at), (bytes, 2));
+        history.remember(&"y".repeat(MAX_BYTES + 1));
+        assert_eq!((history.entries.len(), history.at), (1, 1));
     }
 }

@@ -33,7 +33,6 @@ impl Layout {
         self.columns
     }
 
-    /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.starts.len()
     }

@@ -21,7 +21,6 @@ use crate::config::layout::fill;
 use crate::error::{Error, Result};
 pub use buffer::{Buffer, Mark, Way};
 use history::History;
-pub use view::View;
 
 /// Largest draft, in bytes, with all that its markers stand for.
 pub const MAX_DRAFT: usize = 16 << 20;
@@ -32,7 +31,6 @@ pub const PASTE_LABEL: &str = "[Pasted text #{id}, {chars} chars]";
 /// What has been written and not been sent.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The text.
     pub buffer: Buffer,
     /// The images that go with it.
     pub images: Vec<Image>,
@@ -77,7 +75,6 @@ impl Default for PasteStyle<'_> {
     }
 }
 
-/// What became of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handled {
     /// It edited or moved something.
@@ -95,7 +92,6 @@ struct Field {
     is_secret: bool,
 }
 
-/// The composer.
 #[derive(Debug)]
 pub struct Composer {
     draft: Draft,
@@ -206,11 +202,6 @@ impl Composer {
         buffer.go(buffer.text().len(), false);
     }
 
-    /// Removes all images; returns how many there were.
-    pub fn drop_images(&mut self) -> usize {
-        std::mem::take(&mut self.draft.images).len()
-    }
-
     /// Puts `text` in the place of a range of the draft's text, and the caret behind it.
     pub fn replace(&mut self, range: Range<usize>, text: &str) {
         self.touched().replace(range, text);
@@ -272,7 +263,6 @@ impl Composer {
         Some(self.swap(field.draft).buffer.expand())
     }
 
-    /// Whether a field is open.
     pub fn is_field(&self) -> bool {
         self.field.is_some()
     }

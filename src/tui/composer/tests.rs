@@ -250,6 +250,28 @@ fn history_keeps_the_draft() {
 }
 
 #[test]
+fn history_is_bounded() {
+    let mut composer = Composer::new(vec!["oldest".into()]);
+    for n in 0..5000 {
+        composer.remember(&format!("entry {n}"));
+    }
+    // Who stands somewhere stays there.
+    type_keys(&mut composer, "mine<up><up>");
+    assert_eq!(content(&composer), "entry 4998|");
+    composer.remember("one more");
+    type_keys(&mut composer, "<down><down>");
+    assert_eq!(content(&composer), "one more|");
+    type_keys(&mut composer, "<down>");
+    assert_eq!(content(&composer), "mine|");
+    for _ in 0..3000 {
+        type_keys(&mut composer, "<up>");
+    }
+    assert_eq!(content(&composer), "entry 3001|");
+    composer.remember("another");
+    assert_eq!(content(&composer), "entry 3001|");
+}
+
+#[test]
 fn markers_go_whole() {
     let style = PasteStyle {
         placeholder: 3,
@@ -386,11 +408,11 @@ fn fields_stand_in_for_the_draft() {
     let labels = composer.attachments().map(|row| row.spans[0].text.clone());
     assert_eq!(labels.as_deref(), Some("[Image 1] [Image 2]"));
     type_keys(&mut composer, "<home><bs>");
-    assert_eq!((composer.drop_images(), composer.drop_images()), (1, 0));
+    assert_eq!(composer.draft().images.len(), 1);
 }
 
 /// The rows of a view as plain text.
-fn text(view: &View) -> Vec<String> {
+fn text(view: &super::view::View) -> Vec<String> {
     let spans =
         |row: &crate::tui::style::Row| row.spans.iter().map(|span| span.text.as_str()).collect();
     view.rows.iter().map(spans).collect()

@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::Composer;
 use super::buffer::{Buffer, Mark};
 use super::layout::{columns_of, first_grapheme};
-use crate::tui::style::{Row, Style, Token};
+use crate::tui::style::{Row, Style, Token, dim};
 
 /// Columns of the rail and of the caret behind a full row.
 const MARGIN: usize = 3;
@@ -16,7 +16,6 @@ const RAIL: usize = 2;
 /// The draft as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// The rows, at least one.
     pub rows: Vec<Row>,
     /// Row and column of the caret.
     pub caret: (usize, usize),
@@ -122,13 +121,6 @@ fn mark_style(buffer: &Buffer, at: usize) -> Style {
         None => Style::default(),
         Some((_, Mark::Paste { .. })) => dim(),
         Some((_, Mark::Pane { .. })) => Style::colored(Token::AttachmentText),
-    }
-}
-
-fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
     }
 }
 

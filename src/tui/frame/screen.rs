@@ -79,12 +79,9 @@ impl Screen {
         self.size
     }
 
-    /// The terminal has another size now.
+    /// The terminal has another size now, or has had one and is back: its rows may have moved.
     pub fn resize(&mut self, size: Size) {
         let size = at_least_one(size);
-        if size == self.size {
-            return;
-        }
         if !self.is_lost() {
             self.place = Place::Resized(self.size);
         }

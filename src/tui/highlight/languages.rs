@@ -22,9 +22,7 @@ pub struct Language {
 /// A comment or string with an opening and a closing.
 #[derive(Debug)]
 pub struct Delimited {
-    /// What opens it.
     pub open: &'static str,
-    /// What closes it.
     pub close: &'static str,
     /// A backslash takes the next character along.
     pub escapes: bool,
@@ -32,7 +30,6 @@ pub struct Delimited {
     pub lasts: bool,
     /// It holds one character or one escape; otherwise it is none (`'a` in Rust).
     pub single: bool,
-    /// Its colour.
     pub token: Token,
 }
 
@@ -78,7 +75,6 @@ const PLAIN: Language = Language {
     lines: &[],
 };
 
-/// Every language.
 pub const LANGUAGES: &[Language] = &[
     Language {
         names: &["rust", "rs"],

@@ -14,19 +14,15 @@ mod tests;
 pub use burst::Burst;
 pub use parser::Parser;
 
-/// Whatever comes from the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputEvent {
     /// A key was pressed, or repeated while held.
     Key(KeyPress),
     /// Pasted text, as the terminal sent it: line ends may be CR, and control characters are kept.
     Paste(String),
-    /// The mouse did something.
     Mouse(Mouse),
     /// An answer to a query. It may come late, or without a question.
     Reply(Reply),
-    /// The terminal's window got (`true`) or lost the focus.
-    Focus(bool),
     /// The terminal is gone; nothing follows.
     Closed,
 }
@@ -39,31 +35,18 @@ pub enum Key {
     Char(char),
     /// Enter, also of the keypad.
     Enter,
-    /// Tab.
     Tab,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// Insert.
     Insert,
-    /// Escape.
     Escape,
-    /// Left arrow.
     Left,
-    /// Right arrow.
     Right,
-    /// Up arrow.
     Up,
-    /// Down arrow.
     Down,
-    /// Home.
     Home,
-    /// End.
     End,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
     /// F1 to F12.
     F(u8),
@@ -72,9 +55,7 @@ pub enum Key {
 /// A key and what was held with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyPress {
-    /// The key.
     pub key: Key,
-    /// Control.
     pub ctrl: bool,
     /// Alt, or option.
     pub alt: bool,
@@ -143,7 +124,6 @@ impl KeyPress {
 /// What the mouse did, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
-    /// What happened.
     pub kind: MouseKind,
     /// Column of the cell, from 0.
     pub column: u16,
@@ -154,11 +134,9 @@ pub struct Mouse {
 /// What can happen with a mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseKind {
-    /// A button went down.
     Press(Button),
     /// The pointer moved with a button down.
     Drag(Button),
-    /// A button went up.
     Release(Button),
     /// The wheel turned one notch away from the person.
     WheelUp,
@@ -166,14 +144,10 @@ pub enum MouseKind {
     WheelDown,
 }
 
-/// A button of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Button {
-    /// The left one.
     Left,
-    /// The one in the middle.
     Middle,
-    /// The right one.
     Right,
 }
 
@@ -189,9 +163,4 @@ pub enum Reply {
     },
     /// The background colour (OSC 11): red, green, blue.
     Background([u8; 3]),
-    /// The terminal knows the keyboard protocol, and these flags are on (`CSI ? u`).
-    Keyboard(u32),
-    /// The primary attributes (DA1). Terminals answer this in order, so an answer to an earlier
-    /// query that is not here by now will not come.
-    Attributes,
 }

@@ -48,15 +48,12 @@ pub fn control_sequence(params: &[u8], last: u8) -> Option<InputEvent> {
         let params = Params::parse(rest);
         return match (prefix, last) {
             (b'<', b'M' | b'm') => mouse(&params, last == b'm'),
-            (b'?', b'u') => Some(InputEvent::Reply(Reply::Keyboard(params.get(0)?))),
-            (b'?', b'c') => Some(InputEvent::Reply(Reply::Attributes)),
             _ => None,
         };
     }
     let is_bare = params.is_empty();
     let params = Params::parse(params);
     match last {
-        b'I' | b'O' if is_bare => Some(InputEvent::Focus(last == b'I')),
         // F3 with a modifier looks like a position in the first row. The position is what e asks for.
         b'R' if !is_bare => {
             let cell = |param| Some(cell_of(params.get(param)?));

@@ -155,8 +155,6 @@ fn mouse_focus_and_replies() {
             b"\x1b[<69;0;99999M",
             mouse(MouseKind::WheelDown, 0, u16::MAX),
         ),
-        (b"\x1b[I", E::Focus(true)),
-        (b"\x1b[O", E::Focus(false)),
         (
             b"\x1b[12;40R",
             E::Reply(Reply::Cursor {
@@ -164,8 +162,6 @@ fn mouse_focus_and_replies() {
                 column: 39,
             }),
         ),
-        (b"\x1b[?1u", E::Reply(Reply::Keyboard(1))),
-        (b"\x1b[?62;22c", E::Reply(Reply::Attributes)),
         (
             b"\x1b]11;rgb:ffff/8080/0000\x07",
             E::Reply(Reply::Background([255, 128, 0])),
@@ -367,7 +363,7 @@ fn a_paste_without_brackets_submits_nothing() {
         ),
         (
             &[Some("abcdefgh\r"), Some("\x1b[I"), Some("i"), None],
-            "a b c d e f g h Focus(true) \"\\ri\"",
+            "a b c d e f g h \"\\ri\"",
         ),
         (&[Some("\n")], "ctrl+j"),
         (&[Some("\t")], "tab"),

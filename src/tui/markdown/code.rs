@@ -24,7 +24,6 @@ pub struct Code {
 }
 
 impl Code {
-    /// The rows of this piece.
     pub fn rows(&self, columns: usize) -> Vec<Row> {
         let mut rows = Vec::new();
         let ruled = columns >= RULES_FROM;
@@ -75,13 +74,7 @@ fn rule(label: &str, columns: usize) -> Row {
     }
     let used = crate::text::width(&text);
     text.extend(std::iter::repeat_n('─', columns.saturating_sub(used)));
-    Row::of(
-        text,
-        Style {
-            dim: true,
-            ..Style::colored(Token::MdCodeBlockBorder)
-        },
-    )
+    Row::of(text, Style::dimmed(Token::MdCodeBlockBorder))
 }
 
 fn line_rows(

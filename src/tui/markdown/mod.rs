@@ -11,14 +11,12 @@ mod stream;
 mod table;
 mod writer;
 
-pub use code::Code;
 pub use link::Definitions;
 pub use stream::{Chunk, Streamed};
 pub use writer::render;
 
 use pulldown_cmark::Options;
 
-/// The dialect.
 fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }

@@ -29,7 +29,6 @@ pub enum Chunk {
 }
 
 impl Chunk {
-    /// Its rows.
     pub fn rows(&self, columns: usize, known: &Definitions) -> Vec<Row> {
         match self {
             Chunk::Text(text) => render(text, columns, known),
@@ -58,11 +57,6 @@ impl Streamed {
     pub fn push(&mut self, text: &str) {
         self.rest.push_str(text);
         self.line_ended |= text.contains('\n');
-    }
-
-    /// Whether nothing is left in the tail.
-    pub fn is_empty(&self) -> bool {
-        self.rest.trim().is_empty() && self.fence.is_none()
     }
 
     /// The link definitions so far.
@@ -112,7 +106,6 @@ impl Streamed {
         chunks
     }
 
-    /// The rows of the tail.
     pub fn tail(&self, columns: usize) -> Vec<Row> {
         match &self.fence {
             None => render(&self.rest, columns, &self.known),

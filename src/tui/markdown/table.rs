@@ -60,7 +60,7 @@ impl Table {
             let mut row = Row::default();
             for (column, width) in widths.iter().enumerate() {
                 if column > 0 {
-                    row.push(" │ ", dim());
+                    row.push(" │ ", Style::dimmed(Token::MdHr));
                 }
                 let cell = wrapped[column].get(line).cloned().unwrap_or_default();
                 let blank = width.saturating_sub(cell.width());
@@ -85,7 +85,7 @@ impl Table {
             let mut line = Rich::default();
             for (column, cell) in cells.iter().enumerate() {
                 if column > 0 {
-                    line.push(" │ ", dim());
+                    line.push(" │ ", Style::dimmed(Token::MdHr));
                 }
                 line.push(cell.text(), Style::default());
             }
@@ -95,16 +95,9 @@ impl Table {
     }
 }
 
-fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::MdHr)
-    }
-}
-
 fn rule(widths: &[usize]) -> Row {
     let parts: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    Row::of(parts.join("─┼─"), dim())
+    Row::of(parts.join("─┼─"), Style::dimmed(Token::MdHr))
 }
 
 /// Widths that sum up to `room` at most: narrow columns keep what they need, the wide ones get

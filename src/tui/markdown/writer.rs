@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
             Event::Rule => {
                 self.begin_block();
                 let columns = self.room().min(RULE);
-                let style = dim(Token::MdHr);
+                let style = Style::dimmed(Token::MdHr);
                 self.emit(vec![Row::of("─".repeat(columns), style)]);
                 self.gap = true;
             }
@@ -392,7 +392,7 @@ impl<'a> Writer<'a> {
         if std::mem::take(&mut self.gap) && !self.rows.is_empty() {
             let mut blank = Row::default();
             for level in self.levels.iter().filter(|level| level.begun) {
-                blank.push(level.rest.clone(), dim(level.token));
+                blank.push(level.rest.clone(), Style::dimmed(level.token));
             }
             // Blanks at the end of a row show nothing.
             while blank
@@ -412,7 +412,7 @@ impl<'a> Writer<'a> {
                 } else {
                     &level.first
                 };
-                row.push(mark.clone(), dim(level.token));
+                row.push(mark.clone(), Style::dimmed(level.token));
                 level.begun = true;
             }
             row.spans.extend(content.spans);
@@ -426,13 +426,6 @@ fn linked(mut style: Style, target: Option<Arc<str>>) -> Style {
     style.color = Some(Token::MdLink);
     style.link = target;
     style
-}
-
-fn dim(token: Token) -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(token)
-    }
 }
 
 /// `12.` or `12)` as it stands in the source.

@@ -87,7 +87,6 @@ impl Tail {
         }
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         self.text.trim_end_matches('\n')
     }

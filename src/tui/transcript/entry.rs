@@ -1,5 +1,6 @@
 //! The kinds of entries, and their rows.
 
+use super::block::Block;
 use super::details::{Details, Tail};
 use super::group::{Group, more_rows};
 use super::options::{Depth, Options, View};
@@ -8,10 +9,12 @@ use crate::text::expand_tabs;
 use crate::tui::diff::{self, Diff};
 use crate::tui::markdown::{Chunk, Definitions, Streamed, render};
 use crate::tui::rich::{Rich, clipped, prefixed};
-use crate::tui::style::{Row, Style, Token};
+use crate::tui::style::{Row, Style, Token, dim};
 
 /// Rows of a shell command's output that are shown.
 const SHELL_ROWS: usize = 20;
+/// Rows of what a person said that are shown.
+const USER_ROWS: usize = 20;
 /// Columns before the text of most entries.
 const INDENT: usize = 2;
 
@@ -64,6 +67,11 @@ pub(super) enum Kind {
         body: Box<str>,
         format: Format,
     },
+    /// What e tells in tables.
+    Blocks {
+        title: Box<str>,
+        blocks: Box<[Block]>,
+    },
     /// A summary took the place of the messages before.
     Compacted {
         summary: Box<str>,
@@ -100,7 +108,7 @@ impl Entry {
                 rich.push(&format!(" {version} · {help}"), dim());
                 vec![rich.clip(columns)]
             }
-            Kind::User { text, images } => user(text, *images, room),
+            Kind::User { text, images } => user(text, *images, view.depth, options, room),
             Kind::Chunk(chunk, known) => indented(chunk.rows(room, known)),
             Kind::Reply(reply) => indented(reply.tail(room)),
             Kind::Thinking { text, first } => {
@@ -131,6 +139,14 @@ impl Entry {
                     rows.push(clipped(&format!("● {title}"), label(), columns));
                 }
                 rows.extend(indented(body_rows(body, *format, room)));
+                rows
+            }
+            Kind::Blocks { title, blocks } => {
+                let mut rows = vec![clipped(&format!("● {title}"), label(), columns)];
+                for (number, block) in blocks.iter().enumerate() {
+                    rows.extend((number > 0).then(Row::default));
+                    rows.extend(indented(block.rows(room)));
+                }
                 rows
             }
             Kind::Compacted { summary, note } => {
@@ -210,14 +226,23 @@ pub fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
     }
 }
 
-fn user(text: &str, images: usize, room: usize) -> Vec<Row> {
+/// What a person said. Of much text the conversation shows the beginning; the reader has it all.
+fn user(text: &str, images: usize, depth: Depth, options: &Options, room: usize) -> Vec<Row> {
     let mut rich = Rich::default();
     for number in 1..=images {
         rich.push(&format!("[Image {number}] "), dim());
     }
     rich.push(text, Style::default().bold());
     let rail = Style::colored(Token::UserMessageText);
-    let rows = rich.wrap(room).into_iter();
+    let mut rows = rich.wrap(room);
+    // One row in the place of one would hide something for nothing.
+    if !depth.is_reader() && rows.len() > USER_ROWS + 1 {
+        let rest = more_rows(rows.len() - USER_ROWS);
+        rows.truncate(USER_ROWS);
+        let note = format!("{rest} · {}", options.view_hint);
+        rows.push(clipped(&note, dim(), room));
+    }
+    let rows = rows.into_iter();
     rows.map(|row| prefixed("┃ ", rail.clone(), row)).collect()
 }
 
@@ -258,13 +283,6 @@ fn indented(rows: Vec<Row>) -> Vec<Row> {
         false => prefixed("  ", Style::default(), row),
     };
     rows.into_iter().map(indent).collect()
-}
-
-fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
-    }
 }
 
 fn label() -> Style {

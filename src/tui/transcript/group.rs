@@ -8,7 +8,7 @@ use crate::tools;
 use crate::tui::diff::{self, Diff};
 use crate::tui::markdown::{Definitions, render};
 use crate::tui::rich::{Rich, clipped, prefixed};
-use crate::tui::style::{Row, Style, Token};
+use crate::tui::style::{Row, Style, Token, dim};
 
 /// Rows of a detail in the reader's first depth.
 const REVIEW_ROWS: usize = 3;
@@ -26,17 +26,11 @@ pub(super) struct Group {
 pub(super) struct Call {
     /// Its name among the stored details.
     pub key: CallKey,
-    /// The id that events use.
     pub id: u64,
-    /// The tool.
     pub name: String,
-    /// How it shows.
     pub label: tools::Label,
-    /// How far it is.
     pub state: State,
-    /// The row's suffix.
     pub summary: String,
-    /// Live output.
     pub output: Tail,
 }
 
@@ -381,13 +375,6 @@ fn rail(mark: &str, row: Row) -> Row {
 
 fn muted() -> Style {
     Style::colored(Token::Muted)
-}
-
-fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
-    }
 }
 
 /// The counts of `+12 -3`.

@@ -5,6 +5,7 @@
 //! once, and again for what a scrolled view shows. So a frame costs what is new and what still
 //! changes, and memory grows with the text alone.
 
+mod block;
 mod details;
 mod entry;
 mod events;
@@ -13,6 +14,7 @@ mod options;
 mod restore;
 mod window;
 
+pub use block::Block;
 pub use entry::body_rows;
 pub use options::{Depth, Options, View};
 pub use window::Place;
@@ -181,6 +183,13 @@ impl Transcript {
             body: clean(&show.body).into(),
             format: show.format,
         });
+    }
+
+    /// Something that e tells in tables. Clean.
+    pub fn push_blocks(&mut self, title: &str, blocks: Vec<Block>) {
+        let title = title.into();
+        let blocks = blocks.into();
+        self.push(Kind::Blocks { title, blocks });
     }
 
     /// A command of the person begins to run.

@@ -11,11 +11,13 @@ use crate::chat::{Format, Message};
 use crate::tools::Label;
 
 impl Transcript {
-    /// Adds what a history shows: visible prompts, replies, calls with their results. `label` tells how
-    /// a call shows, as `tools::label` does for built-in tools.
+    /// Adds what a history shows: visible prompts, replies, calls with their results. `errors` are what
+    /// failed, each with the number of messages before it, in order. `label` tells how a call shows, as
+    /// `tools::label` does for built-in tools.
     pub fn restore(
         &mut self,
         messages: &[Arc<Message>],
+        errors: &[(usize, String)],
         label: impl Fn(&str, Option<&Value>) -> Label,
     ) {
         // What was shown once is not rendered again.
@@ -23,7 +25,11 @@ impl Transcript {
         // Ids of the provider; numbers of our own stand for them in the open group.
         let mut ids: Vec<(&str, u64)> = Vec::new();
         let mut next = 0;
-        for message in messages {
+        let mut errors = errors.iter().peekable();
+        for (before, message) in messages.iter().enumerate() {
+            while let Some((_, error)) = errors.next_if(|(at, _)| *at <= before) {
+                self.restore_error(error);
+            }
             match &**message {
                 Message::User {
                     content,
@@ -82,6 +88,14 @@ impl Transcript {
         }
         self.settle_calls(State::Unreported);
         self.close_all();
+        errors.for_each(|(_, error)| self.restore_error(error));
         self.holds_replies = holds;
+    }
+
+    /// A turn ended with this.
+    fn restore_error(&mut self, error: &str) {
+        self.settle_calls(State::Unreported);
+        self.close_all();
+        self.push_error(error);
     }
 }

@@ -429,9 +429,12 @@ fn history_comes_back() {
     ];
     let messages: Vec<_> = messages.into_iter().map(std::sync::Arc::new).collect();
     let mut transcript = Transcript::default();
-    transcript.restore(&messages, tools::label);
+    let errors = [(1, "refused".to_owned()), (8, "no network".to_owned())];
+    transcript.restore(&messages, &errors, tools::label);
     let expected = [
         "┃ go",
+        "",
+        "● Error: refused",
         "",
         "  I look",
         "",
@@ -442,6 +445,8 @@ fn history_comes_back() {
         "└ ctrl+o to view",
         "",
         "  done",
+        "",
+        "● Error: no network",
     ];
     assert_eq!(plain(&transcript.settled_rows(60)), expected);
 }
@@ -564,4 +569,27 @@ fn a_long_session_costs_what_is_new() {
     }
     assert_eq!(rows, 2 * 4_999 - 1);
     assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_long_prompt_is_folded_but_not_in_the_reader() {
+    let lines = |count: usize| {
+        let lines: Vec<String> = (1..=count).map(|n| format!("line {n}")).collect();
+        let mut transcript = Transcript::default();
+        transcript.push_user(&lines.join("\n"), 0);
+        transcript
+    };
+    let transcript = lines(900);
+    let shown = live(&transcript, 60);
+    assert_eq!(shown.len(), 21);
+    assert_eq!(
+        shown[19..],
+        ["┃ line 20", "┃ 880 more rows · ctrl+o to view"]
+    );
+    for depth in [Depth::Review, Depth::Full] {
+        let read = reader(&transcript, depth);
+        assert_eq!((read.len(), &*read[899]), (900, "┃ line 900"));
+    }
+    // Nothing is hidden only to say so.
+    assert_eq!(live(&lines(21), 60).last().unwrap(), "┃ line 21");
 }

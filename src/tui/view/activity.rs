@@ -1,38 +1,28 @@
 //! The activity row: what the turn is doing.
 
 use crate::text::clip_chars;
-use crate::tui::style::{Row, Style, Token};
+use crate::tui::style::{Row, Style, Token, dim};
 
 /// Characters of a retry's reason.
 const REASON: usize = 48;
 
-/// What the row shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Activity<'a> {
     /// The expanded template. Its dot blinks: `lit` tells whether it is on, `None` that there is
     /// none because reply text streams, or because no turn runs.
     Label {
-        /// The text.
         text: &'a str,
-        /// The dot.
         lit: Option<bool>,
     },
     /// A request will be sent again.
     Retry {
-        /// The coming attempt.
         attempt: u32,
-        /// Most attempts.
         limit: u32,
-        /// Seconds until then.
         seconds: u64,
-        /// What failed.
         reason: &'a str,
     },
-    /// An attempt is being answered.
     Recovered {
-        /// Which.
         attempt: u32,
-        /// Most attempts.
         limit: u32,
     },
 }
@@ -67,13 +57,6 @@ pub fn rows(activity: &Activity<'_>, late: bool, columns: usize) -> Vec<Row> {
         rich.push(" · the terminal is slow", Style::colored(Token::Warning));
     }
     vec![Row::default(), rich.clip(columns)]
-}
-
-fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
-    }
 }
 
 #[cfg(test)]

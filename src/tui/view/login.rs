@@ -28,11 +28,9 @@ pub struct Provider {
 pub enum Means {
     /// An account, in a browser.
     Account,
-    /// An API key.
     Key,
 }
 
-/// How far it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Means,
@@ -53,7 +51,6 @@ pub enum Request {
     Close,
 }
 
-/// The state of the panel.
 #[derive(Clone, Debug)]
 pub struct Login {
     providers: Vec<Provider>,
@@ -104,7 +101,6 @@ impl Login {
         matches!(self.step, Step::Key { .. })
     }
 
-    /// Moves the selection.
     pub fn step(&mut self, by: isize) {
         let count = match self.step {
             Step::Means => 2,
@@ -171,13 +167,6 @@ impl Login {
             Step::Means | Step::Done { .. } => return Some(Request::Close),
         }
         None
-    }
-
-    /// Tells what the wait is for: an address to open, a code to type there.
-    pub fn tell(&mut self, text: &str) {
-        if let Step::Waiting { text: shown, .. } = &mut self.step {
-            *shown = sanitize(text);
-        }
     }
 
     /// Ends the wait.
@@ -346,8 +335,7 @@ mod tests {
         login.step(1);
         login.enter();
         assert_eq!(login.enter(), Some(Request::Account("one".to_owned())));
-        login.tell("open https://x.y");
-        assert_eq!(body(&login), ["open https://x.y"]);
+        assert_eq!(body(&login), ["starting …"]);
         assert_eq!(login.backspace(), None);
         login.finish(false, "late");
         assert_eq!(body(&login).len(), 2);

@@ -9,23 +9,42 @@ use crate::tui::style::{Row, Style};
 /// Rows of the frame around the lines.
 const FRAME: usize = 5;
 
-/// The whole surface, in at most `height` rows where that is possible; `owner` shows whose it is.
-pub fn rows(panel: &Panel, owner: &str, columns: usize, height: usize) -> Vec<Row> {
+/// How many lines of it are seen at a time in so many rows.
+pub fn page(panel: &Panel, height: usize) -> usize {
+    let room = height.saturating_sub(FRAME).max(1);
+    match panel.lines.len() {
+        all if all <= room => all,
+        _ => room - 1,
+    }
+}
+
+/// The whole surface, in at most `height` rows where that is possible; `owner` shows whose it is. Of
+/// more lines than there is room for, those from `top` are seen, and a row tells about the others.
+pub fn rows(panel: &Panel, owner: &str, top: usize, columns: usize, height: usize) -> Vec<Row> {
     let title = Rich::of(&panel.title, Style::default().bold()).clip(columns);
     let owner = Rich::of(owner, dim()).clip(columns);
     let header = surface::header(title, owner, columns);
-    let room = height.saturating_sub(FRAME).max(1);
-    let shown = match panel.lines.len() {
-        all if all <= room => all,
-        _ => room - 1,
-    };
-    let lines = panel.lines[..shown].iter();
+    let (all, page) = (panel.lines.len(), page(panel, height));
+    let top = top.min(all - page);
+    let lines = panel.lines[top..top + page].iter();
     let mut body: Vec<Row> = lines.map(|line| widget::rich(line).clip(columns)).collect();
-    if shown < panel.lines.len() {
-        let rest = format!("{} more lines", panel.lines.len() - shown);
+    let mut hint = "esc close";
+    if page < all {
+        let rest = match panel.interactive {
+            // Its keys are its own.
+            true => format!("{} more lines", all - page),
+            false => format!(
+                "lines {}-{} of {all}",
+                (top + 1).min(top + page),
+                top + page
+            ),
+        };
         body.push(clipped(&rest, dim(), columns));
+        if !panel.interactive {
+            hint = "pgup/pgdn scroll · esc close";
+        }
     }
-    framed(header, body, "esc close", columns)
+    framed(header, body, hint, columns)
 }
 
 #[cfg(test)]
@@ -48,7 +67,7 @@ mod tests {
             };
             for columns in 0..30 {
                 for height in 0..12 {
-                    let rows = rows(&panel, "game", columns, height);
+                    let rows = rows(&panel, "game", height, columns, height);
                     check(&rows, columns);
                     assert!(rows.len() <= height.max(FRAME + 1));
                 }
@@ -57,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_counted() {
+    fn what_does_not_fit_is_counted_or_scrolled_to() {
         let line = |n: usize| {
             vec![Span {
                 text: n.to_string(),
@@ -67,12 +86,21 @@ mod tests {
         let panel = Panel {
             title: "T".into(),
             lines: (0..9).map(line).collect(),
-            interactive: false,
+            interactive: true,
         };
         let expected = ["─".repeat(14), "T           me".into(), String::new()];
-        let shown = plain(&rows(&panel, "me", 14, 8));
+        let shown = plain(&rows(&panel, "me", 0, 14, 8));
         assert_eq!(shown[..3], expected);
         assert_eq!(shown[3..6], ["0", "1", "7 more lines"]);
         assert_eq!(shown[7], "esc close");
+        let panel = Panel {
+            interactive: false,
+            ..panel
+        };
+        let shown = plain(&rows(&panel, "me", 4, 40, 8));
+        assert_eq!(shown[3..6], ["4", "5", "lines 5-6 of 9"]);
+        assert_eq!(shown[7], "pgup/pgdn scroll · esc close");
+        let shown = plain(&rows(&panel, "me", 99, 40, 8));
+        assert_eq!(shown[3..6], ["7", "8", "lines 8-9 of 9"]);
     }
 }

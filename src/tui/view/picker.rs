@@ -28,17 +28,15 @@ pub struct Item {
 /// A part of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tab {
-    /// Its name.
     pub name: String,
     /// It shows the entries of all tabs.
     pub all: bool,
 }
 
-/// The state of a picker.
 #[derive(Clone, Debug, Default)]
 pub struct Picker {
     title: String,
-    /// Instead of the filter and the range: whose question it is.
+    /// Whose question it is. Its entries are answers: the selected one has a mark.
     note: Option<String>,
     items: Vec<Item>,
     tabs: Vec<Tab>,
@@ -76,22 +74,11 @@ impl Picker {
         self
     }
 
-    /// The same as a question of somebody: the header names them and tells nothing about a filter.
+    /// The same as a question of somebody, whom the header names. What Enter would answer is plain
+    /// without colours, too.
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self
-    }
-
-    /// Other entries; the selection stays with its label where it can.
-    pub fn set_items(&mut self, items: Vec<Item>) {
-        let label = self.chosen().map(|index| self.items[index].label.clone());
-        self.items = cleaned(items);
-        self.filter.forget();
-        self.refresh();
-        let same = |index: &usize| Some(&self.items[*index].label) == label.as_ref();
-        if let Some(at) = self.shown.iter().position(same) {
-            self.select(at);
-        }
     }
 
     /// What was typed.
@@ -134,9 +121,9 @@ impl Picker {
         self.refresh();
     }
 
-    /// The open tab.
-    pub fn tab(&self) -> usize {
-        self.tab
+    /// Whether there are tabs.
+    pub fn has_tabs(&self) -> bool {
+        !self.tabs.is_empty()
     }
 
     /// The selected entry, as an index of what the picker was given.
@@ -144,7 +131,6 @@ impl Picker {
         self.shown.get(self.selected).copied()
     }
 
-    /// The entries.
     pub fn items(&self) -> &[Item] {
         &self.items
     }
@@ -173,11 +159,16 @@ impl Picker {
         let labels = items().map(|item| width(&item.label)).max().unwrap_or(0);
         let described = items().any(|item| !item.description.is_empty());
         let labels = labels.min(if described { columns / 2 } else { columns });
-        let mut body: Vec<Row> = visible
-            .clone()
-            .zip(items())
-            .map(|(at, item)| self.item(item, at == self.selected, labels, ticks, columns))
-            .collect();
+        let room = columns.saturating_sub(if self.note.is_some() { 2 } else { 0 });
+        let row = |(at, item): (usize, &Item)| {
+            let selected = at == self.selected;
+            let row = self.item(item, selected, labels, ticks, room);
+            match self.note.is_some() {
+                true => surface::choice(row, selected),
+                false => row,
+            }
+        };
+        let mut body: Vec<Row> = visible.clone().zip(items()).map(row).collect();
         if body.is_empty() {
             body.push(crate::tui::rich::clipped("nothing matches", dim(), columns));
         }
@@ -186,11 +177,9 @@ impl Picker {
 
     fn header(&self, visible: std::ops::Range<usize>, columns: usize) -> Row {
         let mut left = Rich::of(&self.title, Style::default().bold());
-        if let Some(note) = &self.note {
-            let right = Rich::of(note, dim()).clip(columns);
-            return surface::header(left.clip(columns), right, columns);
+        if self.note.is_none() {
+            left.push(&format!(" {}", self.shown.len()), dim());
         }
-        left.push(&format!(" {}", visible.len()), dim());
         for (index, tab) in self.tabs.iter().enumerate() {
             left.push("  ", dim());
             let style = if index == self.tab {
@@ -200,19 +189,23 @@ impl Picker {
             };
             left.push(&tab.name, style);
         }
-        let mut right = match self.query.is_empty() {
-            true => "type to filter".to_owned(),
-            false => clip_columns(&self.query, columns / 3),
+        let filter = match (&self.note, self.query.is_empty()) {
+            (None, true) => Some("type to filter".to_owned()),
+            (Some(_), true) => None,
+            (None, false) => Some(clip_columns(&self.query, columns / 3)),
+            // It stands beside a name that is no part of it.
+            (Some(_), false) => Some(format!("filter {}", clip_columns(&self.query, columns / 3))),
         };
-        if self.shown.len() > self.height {
+        let range = (self.shown.len() > self.height).then(|| {
             let (first, last) = (visible.start + 1, visible.end);
-            right.push_str(&format!(" · {first}-{last} of {}", self.shown.len()));
-        }
-        surface::header(
-            left.clip(columns),
-            Rich::of(&right, dim()).clip(columns),
-            columns,
-        )
+            format!("{first}-{last} of {}", self.shown.len())
+        });
+        let right: Vec<String> = [filter, range, self.note.clone()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let right = Rich::of(&right.join(" · "), dim()).clip(columns);
+        surface::header(left.clip(columns), right, columns)
     }
 
     fn item(&self, item: &Item, selected: bool, labels: usize, ticks: bool, columns: usize) -> Row {
@@ -326,9 +319,9 @@ mod tests {
     #[test]
     fn the_list_as_it_opens() {
         let (header, body) = commands().rows(60);
-        let blank = " ".repeat(60 - "Commands 3".len() - "type to filter · 1-3 of 4".len() + 1);
+        let blank = " ".repeat(60 - "Commands 4".len() - "type to filter · 1-3 of 4".len() + 1);
         let expected =
-            format!("⟨bold|Commands⟩⟨dim dim| 3⟩{blank}⟨dim dim|type to filter · 1-3 of 4⟩");
+            format!("⟨bold|Commands⟩⟨dim dim| 4⟩{blank}⟨dim dim|type to filter · 1-3 of 4⟩");
         assert_eq!(styled(&[header]), [expected]);
         let expected = [
             "compact [focus]   summarise older messages           Session",
@@ -361,6 +354,29 @@ mod tests {
     }
 
     #[test]
+    fn a_question_marks_its_answer_and_shows_its_filter() {
+        let mut picker = commands().with_note("deploy");
+        let shown = |picker: &Picker| {
+            let (header, body) = picker.rows(40);
+            let rows = plain(&[vec![header], body].concat());
+            rows.iter()
+                .map(|row| row.replace("  ", ""))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&picker)[0], "Commands 1-3 of 4 · deploy");
+        assert!(shown(&picker)[1].starts_with("› compact"));
+        assert!(shown(&picker)[2].starts_with("copy"));
+        picker.set_query("cop");
+        assert_eq!(shown(&picker)[0], "Commands filter cop · deploy");
+        assert!(shown(&picker)[1].starts_with("› copy"));
+        for columns in 0..40 {
+            let (header, body) = picker.rows(columns);
+            check(&[header], columns);
+            check(&body, columns);
+        }
+    }
+
+    #[test]
     fn moving_scrolls_and_wraps() {
         let mut picker = commands();
         picker.step(-1);
@@ -389,12 +405,10 @@ mod tests {
             0,
         );
         picker.step_tab(-1);
-        assert_eq!((picker.tab(), picker.chosen()), (2, Some(1)));
+        assert_eq!((picker.tab, picker.chosen()), (2, Some(1)));
         picker.toggle();
         assert_eq!(plain(&picker.rows(40).1), ["✓ b"]);
         picker.step_tab(1);
-        picker.set_items(vec![item("b", 1), item("a", 1)]);
-        assert_eq!(picker.chosen(), Some(1));
         let header = plain(&[picker.rows(60).0]).concat();
         assert!(header.starts_with("Models 2  All  One  Two"), "{header}");
     }

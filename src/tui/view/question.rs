@@ -11,9 +11,15 @@ use crate::tui::style::{Row, Style};
 /// Rows of a list that are seen at a time.
 const HEIGHT: usize = 6;
 
-const PICK: &[&str] = &[
+const SELECT: &[&str] = &[
+    "↑/↓ choose · type to filter · enter answer · esc cancel",
     "↑/↓ choose · enter answer · esc cancel",
     "↑/↓ · enter · esc",
+];
+const CONFIRM: &[&str] = &[
+    "y yes · n no · ↑/↓ choose · enter answer · esc cancel",
+    "y/n · ↑/↓ · enter · esc",
+    "y/n · esc",
 ];
 const INPUT: &[&str] = &["enter answer · esc cancel", "enter · esc"];
 const EDITOR: &[&str] = &[
@@ -44,9 +50,18 @@ pub fn yes_or_no(title: &str, from: &str, message: &str) -> Picker {
 }
 
 /// The surface of a list.
-pub fn pick_rows(picker: &Picker, columns: usize) -> Vec<Row> {
+pub fn select_rows(picker: &Picker, columns: usize) -> Vec<Row> {
+    pick_rows(picker, SELECT, columns)
+}
+
+/// The surface of a yes-or-no question.
+pub fn confirm_rows(picker: &Picker, columns: usize) -> Vec<Row> {
+    pick_rows(picker, CONFIRM, columns)
+}
+
+fn pick_rows(picker: &Picker, hints: &[&str], columns: usize) -> Vec<Row> {
     let (header, body) = picker.rows(columns);
-    framed(header, body, widest(PICK, columns), columns)
+    framed(header, body, widest(hints, columns), columns)
 }
 
 /// The surface of a field, which is the composer. `lines` tells whether it takes several.
@@ -74,12 +89,12 @@ mod tests {
             "─".repeat(40),
             format!("Deploy?{}deploy", " ".repeat(27)),
             String::new(),
-            "Yes  3 commits".into(),
-            "No".into(),
+            "› Yes  3 commits".into(),
+            "  No".into(),
             "─".repeat(40),
-            "↑/↓ choose · enter answer · esc cancel".into(),
+            "y/n · ↑/↓ · enter · esc".into(),
         ];
-        let shown = plain(&pick_rows(&picker, 40));
+        let shown = plain(&confirm_rows(&picker, 40));
         let shown: Vec<String> = shown.iter().map(|row| row.replace("   ", "  ")).collect();
         let expected = expected.map(|row| row.replace("   ", "  "));
         assert_eq!(shown, expected);
@@ -87,7 +102,8 @@ mod tests {
         assert_eq!(rows[1], "Name?        x");
         assert_eq!(rows[3], "enter · esc");
         for columns in 0..80 {
-            check(&pick_rows(&picker, columns), columns);
+            check(&confirm_rows(&picker, columns), columns);
+            check(&select_rows(&picker, columns), columns);
             check(&field_rows("Name?", "x", true, columns), columns);
         }
     }

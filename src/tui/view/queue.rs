@@ -4,10 +4,8 @@ use super::surface::dim;
 use crate::tui::rich::clipped;
 use crate::tui::style::{Row, Style, Token};
 
-/// What waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// Messages.
     pub waiting: usize,
     /// How many of them go into the running turn.
     pub steering: usize,

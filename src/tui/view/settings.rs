@@ -13,7 +13,6 @@ const GAP: usize = 3;
 pub struct Setting {
     /// The heading it stands under.
     pub category: String,
-    /// Its key.
     pub key: String,
     /// Its values, in order.
     pub options: Vec<String>,
@@ -21,7 +20,6 @@ pub struct Setting {
     pub current: usize,
 }
 
-/// The state of the panel.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     settings: Vec<Setting>,
@@ -37,7 +35,6 @@ impl Settings {
         }
     }
 
-    /// Moves the selection.
     pub fn step(&mut self, by: isize) {
         self.selected = surface::step(self.selected, by, self.settings.len());
     }
@@ -53,7 +50,6 @@ impl Settings {
         Some((&setting.key, &setting.options[next]))
     }
 
-    /// The whole surface.
     pub fn rows(&self, columns: usize) -> Vec<Row> {
         let names = self
             .settings

@@ -1,6 +1,7 @@
 //! The frame of everything that opens above the status row, and the looks its bodies share.
 
 use crate::tui::rich::{clipped, prefixed};
+pub use crate::tui::style::dim;
 use crate::tui::style::{Row, Style, Token};
 
 /// Divider, header, blank row, body, divider, hint. The hint stands where the status row stood.
@@ -35,14 +36,20 @@ pub fn choices<'a>(
     columns: usize,
 ) -> Vec<Row> {
     let room = columns.saturating_sub(2);
-    let draw = |(index, choice): (usize, &str)| {
-        let (mark, style) = match index == selected {
-            true => ("› ", self::selected()),
-            false => ("  ", dim()),
-        };
-        prefixed(mark, style.clone(), clipped(choice, style, room))
+    let draw = |(index, text): (usize, &str)| {
+        let selected = index == selected;
+        let style = if selected { self::selected() } else { dim() };
+        choice(clipped(text, style, room), selected)
     };
     choices.enumerate().map(draw).collect()
+}
+
+/// One of several choices, the selected one marked. Two columns are the mark's.
+pub fn choice(row: Row, selected: bool) -> Row {
+    match selected {
+        true => prefixed("› ", self::selected(), row),
+        false => prefixed("  ", dim(), row),
+    }
 }
 
 /// One up or down in a list, around its ends.
@@ -56,12 +63,4 @@ pub fn step(selected: usize, by: isize, count: usize) -> usize {
 /// What is selected.
 pub fn selected() -> Style {
     Style::colored(Token::UserMessageText).bold()
-}
-
-/// What is not, and hints.
-pub fn dim() -> Style {
-    Style {
-        dim: true,
-        ..Style::colored(Token::Dim)
-    }
 }

@@ -5,22 +5,19 @@ use crate::text::one_line;
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
 
-/// The state of the panel.
 #[derive(Clone, Debug)]
 pub struct Trust {
     path: String,
     broader: Option<String>,
     loads: String,
+    lasts: bool,
     selected: usize,
     scroll: usize,
 }
 
-/// What was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// This directory.
     Here,
-    /// The broader one.
     Broader,
     /// Neither: e ends and records nothing.
     Quit,
@@ -28,18 +25,18 @@ pub enum Decision {
 
 impl Trust {
     /// Asks about `path`, and offers the directory above when there is one that may be trusted.
-    /// `loads` tells what trust lets e load.
-    pub fn new(path: &str, broader: Option<&str>, loads: &str) -> Self {
+    /// `loads` tells what trust lets e load; without `lasts` nothing can be recorded about it.
+    pub fn new(path: &str, broader: Option<&str>, loads: &str, lasts: bool) -> Self {
         Self {
             path: one_line(path, None),
             broader: broader.map(|path| one_line(path, None)),
             loads: crate::text::sanitize(loads),
+            lasts,
             selected: 0,
             scroll: 0,
         }
     }
 
-    /// Moves the selection.
     pub fn step(&mut self, by: isize) {
         self.selected = surface::step(self.selected, by, self.choices().len());
     }
@@ -49,7 +46,6 @@ impl Trust {
         self.scroll = self.scroll.saturating_add_signed(by);
     }
 
-    /// What Enter decides.
     pub fn decision(&self) -> Decision {
         match (self.selected, &self.broader) {
             (0, _) => Decision::Here,
@@ -63,7 +59,11 @@ impl Trust {
             .broader
             .iter()
             .map(|path| format!("Trust {path} and all below it"));
-        let first = std::iter::once("Trust this directory".to_owned());
+        let first = match self.lasts {
+            true => "Trust this directory",
+            false => "Trust this directory until e ends",
+        };
+        let first = std::iter::once(first.to_owned());
         first.chain(broader).chain(["Quit".to_owned()]).collect()
     }
 
@@ -105,6 +105,7 @@ mod tests {
             "/home/u/src/\x1b[1mparser",
             Some("/home/u/src"),
             "Trusting it lets e load it.",
+            true,
         );
         let expected = [
             "────────────────────",
@@ -127,7 +128,12 @@ mod tests {
         assert_eq!(trust.decision(), Decision::Broader);
         trust.step(1);
         assert_eq!(trust.decision(), Decision::Quit);
-        let mut trust = Trust::new("/", None, &"word ".repeat(100));
+        let mut trust = Trust::new("/", None, &"word ".repeat(100), false);
+        let shown = plain(&trust.rows("PgDn scrolls", 40, 12)).join("\n");
+        assert!(
+            shown.contains("› Trust this directory until e ends"),
+            "{shown}"
+        );
         trust.step(1);
         assert_eq!(trust.decision(), Decision::Quit);
         trust.scroll(1000);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{open, open_with};
-use crate::support::{Actor, Place, Played, Pty, Screen, call, say};
+use crate::support::{Actor, Place, Played, Pty, Screen, call, fails, say};
 
 /// Types a line; the terminal is quiet before, so that its end is no part of a paste.
 fn enter(pty: &mut Pty, line: &str) {
@@ -198,4 +198,22 @@ fn a_reload_starts_extensions_anew() {
         Some(greetings.count())
     });
     assert_eq!(greeted, 2);
+}
+
+#[test]
+fn what_failed_is_told_again_where_it_failed() {
+    let place = Place::new();
+    place.provider.script([fails(400), say("Two.")]);
+    let mut pty = open(&place, 80, 24);
+    enter(&mut pty, "first");
+    pty.wait_for("mock says no");
+    turn(&mut pty, "second", "Two.");
+    pty.send("\x04");
+    pty.wait_exit();
+    let mut pty = open_with(&place, 80, 24, &["-c"]);
+    pty.wait_for("Two.");
+    let all = pty.everything();
+    let row = |text: &str| all.iter().position(|row| row.contains(text));
+    let rows = ["┃ first", "● Error: ", "┃ second", "Two."].map(row);
+    assert!(rows.is_sorted() && rows[0].is_some(), "{rows:?} {all:#?}");
 }

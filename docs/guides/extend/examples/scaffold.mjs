@@ -34,6 +34,7 @@ export function connect({ manifest, handlers }) {
   let requests = 0;
   let declared = []; // flags of the manifest
   let passed = {}; // flags of the command line
+  let told; // the last error that nobody waited for
 
   const e = {
     cwd: process.cwd(),
@@ -101,9 +102,11 @@ export function connect({ manifest, handlers }) {
       if (asked) send({ id, result });
       if (method === "initialize") await handlers.ready?.(params);
     } catch (error) {
-      // An error nobody waits for goes to stderr, which e shows as a notice.
-      if (asked) send({ id, error: error?.message ?? String(error) });
-      else console.error(`${method}: ${error?.message ?? error}`);
+      // An error nobody waits for goes to stderr, which e shows as a notice; the same one again says nothing new.
+      const text = error?.message ?? String(error);
+      if (asked) send({ id, error: text });
+      else if (text !== told) console.error(`${method}: ${text}`);
+      if (!asked) told = text;
     }
   }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::COLUMNS;
-use crate::cli::commands::catalog::columns;
+use crate::cli::output;
 use crate::extension::discover::Found;
 use crate::extension::manifest::{FlagKind, Manifest, Render};
 use crate::text::one_line;
@@ -68,44 +68,65 @@ impl Report {
             "problems": self.problems,
         })
     }
+}
 
-    /// As rows.
-    pub fn to_text(&self) -> String {
-        let mut rows = vec![("path", self.found.path.to_string_lossy().into_owned())];
-        if let Some(took) = self.handshake {
-            rows.push(("handshake", format!("{} ms", ms(took))));
+/// The same for a person: a row for each thing, as soon as it is known.
+#[derive(Clone, Copy)]
+pub struct Rows {
+    /// Whether a person looks.
+    pub shown: bool,
+}
+
+impl Rows {
+    /// One row.
+    pub fn tell(self, name: &str, value: &str) {
+        if self.shown {
+            // A reader that went away changes nothing about the check.
+            output::print(&format!("{name:9}  {}\n", one_line(value, None)));
         }
-        for (name, value) in self.manifest.iter().flat_map(in_words) {
-            rows.push((name, value));
+    }
+
+    /// It is running.
+    pub fn begun(self, handshake: Option<Duration>, manifest: Option<&Manifest>) {
+        if let Some(took) = handshake {
+            self.tell("handshake", &format!("{} ms", ms(took)));
         }
-        for asked in &self.asked {
-            let params = one_line(&asked.params.to_string(), Some(COLUMNS));
-            rows.push(("asked", format!("{} {params}", asked.method)));
-            rows.push(("", format!("{} ms: {}", ms(asked.took), asked.answer)));
+        for (name, value) in manifest.into_iter().flat_map(in_words) {
+            self.tell(name, &value);
+        }
+    }
+
+    /// A request is sent.
+    pub fn asking(self, method: &str, params: &Value) {
+        let params = one_line(&params.to_string(), Some(COLUMNS));
+        self.tell("asked", &format!("{method} {params}"));
+    }
+
+    /// It was answered, or was not.
+    pub fn answered(self, asked: &Asked) {
+        self.tell("", &format!("{} ms: {}", ms(asked.took), asked.answer));
+    }
+
+    /// It has ended.
+    pub fn ended(self, report: &Report) {
+        if let Some(took) = report.shutdown {
+            self.tell("shutdown", &format!("{} ms", ms(took)));
         }
         let lists = [
-            ("request", &self.requests),
-            ("notice", &self.notices),
-            ("stderr", &self.diagnostics),
-            ("problem", &self.problems),
+            ("request", &report.requests),
+            ("notice", &report.notices),
+            ("stderr", &report.diagnostics),
+            ("problem", &report.problems),
         ];
-        if let Some(took) = self.shutdown {
-            rows.push(("shutdown", format!("{} ms", ms(took))));
-        }
         for (name, lines) in lists {
-            rows.extend(lines.iter().map(|line| (name, line.clone())));
+            lines.iter().for_each(|line| self.tell(name, line));
         }
-        let result = match self.problems.len() {
+        let result = match report.problems.len() {
             0 => "clean".to_owned(),
             1 => "1 problem".to_owned(),
             count => format!("{count} problems"),
         };
-        rows.push(("result", result));
-        columns(
-            rows.into_iter()
-                .map(|(name, value)| vec![name.into(), value])
-                .collect(),
-        )
+        self.tell("result", &result);
     }
 }
 

@@ -26,7 +26,6 @@ impl Calls {
         self.last == Some(id)
     }
 
-    /// The person does something else.
     pub fn turned_away(&mut self) {
         self.last = None;
     }

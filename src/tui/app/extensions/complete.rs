@@ -40,6 +40,11 @@ impl Completions {
         self.open = None;
     }
 
+    /// Whether some are offered.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     pub fn rows(&self, columns: usize) -> Option<Vec<Row>> {
         let open = self.open.as_ref()?;
         let (header, body) = open.picker.rows(columns);

@@ -221,10 +221,10 @@ impl App {
         effects
     }
 
-    /// What waited for a frame: a question opens when it can be seen.
+    /// What waited for a frame: a question opens when it can be seen. It stands over a panel, which
+    /// may be another extension's and would keep it waiting unseen.
     pub fn before_frame(&mut self, now: Instant) {
-        let is_free = self.surface.is_none() && self.extensions.panels.shown().is_none();
-        if is_free && self.session.is_some() {
+        if self.surface.is_none() && self.session.is_some() {
             let questions = &mut self.extensions.questions;
             if questions.open_next(&mut self.composer) {
                 self.deafen(now);
@@ -232,7 +232,6 @@ impl App {
         }
     }
 
-    /// Whether a question is open.
     pub(super) fn has_question(&self) -> bool {
         self.extensions.questions.is_open()
     }
@@ -257,10 +256,12 @@ impl App {
         if self.extensions.questions.is_open() {
             // Who answers is not writing.
             self.typed_at = None;
+            return self.question_key(press);
         }
-        self.question_key(press)
-            .or_else(|| self.panel_key(press))
-            .or_else(|| self.completion_key(press))
+        if self.extension_takes_keys() {
+            self.typed_at = Some(now);
+        }
+        self.panel_key(press).or_else(|| self.completion_key(press))
     }
 
     /// Text was pasted: whether an extension's surface took it.
@@ -275,8 +276,8 @@ impl App {
     }
 
     /// The footer surface of an extension, when one shows.
-    pub(super) fn extension_surface(&self, columns: usize, height: usize) -> Option<Vec<Row>> {
-        let extensions = &self.extensions;
+    pub(super) fn extension_surface(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
+        let extensions = &mut self.extensions;
         extensions
             .questions
             .rows(columns)
@@ -286,14 +287,25 @@ impl App {
 
     /// Whether an extension's surface has the keys that the composer would get.
     pub(super) fn extension_takes_keys(&self) -> bool {
-        let extensions = &self.extensions;
-        match extensions.questions.is_open() {
+        match self.has_question() {
             true => !self.composer.is_field(),
-            false => extensions
-                .panels
-                .shown()
-                .is_some_and(|(_, panel)| panel.interactive),
+            false => self.panel_takes_keys(),
         }
+    }
+
+    /// Whether keys are for a panel, unless a question stands over it.
+    pub(super) fn panel_takes_keys(&self) -> bool {
+        let shown = self.extensions.panels.shown();
+        shown.is_some_and(|(_, panel)| panel.interactive)
+    }
+
+    /// Whether something of an extension's is closed by Esc.
+    pub(super) fn extension_takes_escape(&self) -> bool {
+        let extensions = &self.extensions;
+        self.pane_has_focus()
+            || extensions.questions.is_open()
+            || extensions.panels.shown().is_some()
+            || extensions.completions.is_open()
     }
 
     /// Closes what takes keys: questions are answered as cancelled, the panel is closed.

@@ -18,7 +18,6 @@ use crate::tui::view::status;
 /// Columns between the conversation and the pane.
 const DIVIDER: u16 = 3;
 
-/// The pane that is open.
 #[derive(Debug)]
 pub(super) struct ShownPane {
     pub owner: ExtensionId,
@@ -228,14 +227,14 @@ impl App {
         let mut area = surface.area();
         if usize::from(size.columns) < self.layout.split_min {
             if !focused {
-                self.place_pane(Rect::default());
+                self.place_pane(Rect::default(), "");
                 let (columns, height) = (size.columns.into(), size.rows.into());
                 let (rows, caret) = self.conversation(columns, height, now, late);
                 surface.draw(area, &rows);
                 return Some((surface, caret));
             }
             area.rows = area.rows.saturating_sub(1);
-            let rows = self.place_pane(area);
+            let rows = self.place_pane(area, "");
             surface.draw(area, &rows);
             let hint = format!("{} conversation", self.layout.focus);
             let row = status::row(&[], &hint, size.columns.into());
@@ -267,7 +266,13 @@ impl App {
                 left.left = area.columns + DIVIDER;
             }
         }
-        let rows = self.place_pane(area);
+        let place = if focused {
+            "conversation"
+        } else {
+            "to go here"
+        };
+        let switch = format!("{} {place}", self.layout.focus);
+        let rows = self.place_pane(area, &switch);
         surface.draw(area, &rows);
         let rail = Row::of(" │ ", Style::colored(Token::Border));
         surface.draw(between, &vec![rail; size.rows.into()]);
@@ -281,7 +286,7 @@ impl App {
     }
 
     /// The rows of the pane for its place on the screen, which the mouse finds it by.
-    fn place_pane(&mut self, area: Rect) -> Vec<Row> {
+    fn place_pane(&mut self, area: Rect, switch: &str) -> Vec<Row> {
         let focused = self.pane_has_focus();
         let Some(pane) = &mut self.extensions.pane else {
             return Vec::new();
@@ -289,7 +294,10 @@ impl App {
         pane.area = area;
         match area.columns {
             0 => Vec::new(),
-            columns => pane.view.rows(focused, columns.into(), area.rows.into()),
+            columns => {
+                let (columns, rows) = (columns.into(), area.rows.into());
+                pane.view.rows(focused, switch, columns, rows)
+            }
         }
     }
 

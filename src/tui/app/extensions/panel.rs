@@ -19,6 +19,9 @@ pub(super) struct Panels {
     place: Single<Panel>,
     /// The name of whose it is.
     owner: String,
+    /// The first line that is seen, and how many were when it was drawn last.
+    top: usize,
+    page: usize,
 }
 
 impl Panels {
@@ -30,6 +33,9 @@ impl Panels {
                 None
             }
             Some(panel) => {
+                if self.shown().is_none_or(|(owner, _)| owner != from) {
+                    self.top = 0;
+                }
                 let replaced = self.place.show(from, panel);
                 self.owner = name.to_owned();
                 replaced.map(|(owner, _)| closed(owner))
@@ -52,9 +58,20 @@ impl Panels {
         self.place.close(owner);
     }
 
-    pub fn rows(&self, columns: usize, height: usize) -> Option<Vec<Row>> {
-        let (_, shown) = self.shown()?;
-        Some(panel::rows(shown, &self.owner, columns, height))
+    pub fn rows(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
+        let (_, shown) = self.place.shown()?;
+        self.page = panel::page(shown, height);
+        self.top = self.top.min(shown.lines.len() - self.page);
+        Some(panel::rows(shown, &self.owner, self.top, columns, height))
+    }
+
+    /// Moves by a page; `false` when all of it is seen.
+    fn scroll(&mut self, pages: isize) -> bool {
+        let all = self.shown().map_or(0, |(_, panel)| panel.lines.len());
+        let last = all.saturating_sub(self.page);
+        let rows = pages.saturating_mul(self.page.max(1) as isize);
+        self.top = self.top.saturating_add_signed(rows).min(last);
+        last > 0
     }
 }
 
@@ -63,14 +80,22 @@ fn closed(owner: ExtensionId) -> Effect {
 }
 
 impl App {
-    /// A key while a panel shows: Esc closes it, and an interactive one gets every other.
+    /// A key while a panel shows: Esc closes it, and an interactive one gets every other. One that is
+    /// only looked at is scrolled while there is more of it.
     pub(super) fn panel_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
         let (owner, panel) = self.extensions.panels.shown()?;
         if press == KeyPress::plain(Key::Escape) {
             return Some(self.extensions.panels.dismiss().into_iter().collect());
         }
         if !panel.interactive {
-            return None;
+            let pages = match press.key {
+                Key::PageUp => -1,
+                Key::PageDown => 1,
+                _ => return None,
+            };
+            let is_plain = press == KeyPress::plain(press.key);
+            let scrolls = is_plain && self.extensions.panels.scroll(pages);
+            return scrolls.then(Vec::new);
         }
         let key = press.name();
         let key = key.map(|key| notify(owner, "ui.key", json!({"key": key})));

@@ -21,7 +21,6 @@ use crate::tui::view::question;
 pub(super) struct Question {
     pub ask: AskId,
     pub owner: ExtensionId,
-    /// The name of the extension.
     pub from: String,
     pub ui: Ui,
 }
@@ -57,7 +56,6 @@ enum Kind {
     },
 }
 
-/// What a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Line,
@@ -145,7 +143,6 @@ impl Questions {
         true
     }
 
-    /// Whether one is open.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -153,9 +150,8 @@ impl Questions {
     pub fn rows(&self, columns: usize) -> Option<Vec<Row>> {
         let open = self.open.as_ref()?;
         Some(match &open.kind {
-            Kind::Select { picker, .. } | Kind::Confirm(picker) => {
-                question::pick_rows(picker, columns)
-            }
+            Kind::Select { picker, .. } => question::select_rows(picker, columns),
+            Kind::Confirm(picker) => question::confirm_rows(picker, columns),
             Kind::Field { title, field, .. } => {
                 question::field_rows(title, &open.from, *field == Field::Lines, columns)
             }
@@ -245,12 +241,19 @@ impl App {
         if let Some(Command::Redraw | Command::Suspend | Command::Reader) = command(&press) {
             return None;
         }
-        let picker = self.extensions.questions.open.as_mut()?.picker()?;
+        let open = self.extensions.questions.open.as_mut()?;
+        let is_confirm = matches!(open.kind, Kind::Confirm(_));
+        let picker = open.picker()?;
         let mut query = picker.query().to_owned();
         match press.key {
             Key::Up => picker.step(-1),
             Key::Down => picker.step(1),
             Key::Enter => return Some(self.answer_pick()),
+            _ if is_confirm => match press.text() {
+                Some('y' | 'Y') => return Some(self.answer_confirm(true)),
+                Some('n' | 'N') => return Some(self.answer_confirm(false)),
+                _ => {}
+            },
             Key::Backspace => {
                 query.pop();
                 picker.set_query(&query);
@@ -284,6 +287,13 @@ impl App {
         answer.into_iter().collect()
     }
 
+    fn answer_confirm(&mut self, confirmed: bool) -> Vec<Effect> {
+        let open = self.extensions.questions.close(&mut self.composer);
+        open.map(|open| answered(open.ask, json!({"confirmed": confirmed})))
+            .into_iter()
+            .collect()
+    }
+
     fn field_key(&mut self, press: KeyPress, field: Field) -> Vec<Effect> {
         let found = self.keymap.find(&press);
         if let (Field::Line | Field::Secret, Found::Action { action, .. }) = (field, found) {
@@ -312,7 +322,9 @@ impl App {
     pub(super) fn question_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
         let open = self.extensions.questions.open.as_mut()?;
         let Kind::Field { field, .. } = open.kind else {
-            if let Some(picker) = open.picker() {
+            // Two answers are not narrowed.
+            let is_list = matches!(open.kind, Kind::Select { .. });
+            if let Some(picker) = open.picker().filter(|_| is_list) {
                 let query = format!("{}{}", picker.query(), one_row(text));
                 picker.set_query(&query);
             }

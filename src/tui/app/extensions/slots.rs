@@ -1,14 +1,17 @@
 //! Slots: what stays on the status row, the activity row and above the composer.
 
 use super::super::App;
-use crate::tui::style::Row;
+use crate::tui::rich::prefixed;
+use crate::tui::style::{Row, Style};
 use crate::tui::view::widget;
 
 impl App {
-    /// The rows above the composer.
+    /// The rows above the composer, indented as all text is.
     pub(in crate::tui::app) fn widgets(&self, columns: usize) -> Vec<Row> {
+        let room = columns.saturating_sub(2);
         let rows = self.extensions.slots.widget_rows();
-        rows.map(|row| widget::rich(row).clip(columns)).collect()
+        rows.map(|row| prefixed("  ", Style::default(), widget::rich(row).clip(room)))
+            .collect()
     }
 
     /// What extensions say about what they are doing.

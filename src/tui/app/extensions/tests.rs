@@ -5,14 +5,16 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::completion::Listed;
-use super::super::{App, Done, Effect, Task};
+use super::super::{App, Done, Effect, Surface, Task};
 use crate::agent::{Input, RequestId, SessionKey, TurnEvent};
+use crate::config::Chord;
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, request};
 use crate::tui::frame::Size;
 use crate::tui::key::{Button, InputEvent, Key, KeyPress, Mouse, MouseKind, Parser};
 use crate::tui::testing::{check, plain};
+use crate::tui::view::login::Login;
 
 const ME: ExtensionId = ExtensionId(0);
 const OTHER: ExtensionId = ExtensionId(1);
@@ -159,7 +161,10 @@ fn lists_are_picked_from() {
     for (keys, answer) in [
         ("\r", r#"={"confirmed":true}"#),
         ("\x1b[B\r", r#"={"confirmed":false}"#),
-        ("n\r", r#"={"confirmed":false}"#),
+        ("n", r#"={"confirmed":false}"#),
+        ("\x1b[BY", r#"={"confirmed":true}"#),
+        // Nothing else that is typed hides an answer.
+        ("zo\x7f\r", r#"={"confirmed":true}"#),
         ("\x1b", r#"={"confirmed":false}"#),
         ("\x03", r#"={"confirmed":false}"#),
     ] {
@@ -208,7 +213,7 @@ fn a_field_takes_the_composer_for_a_while() {
 fn questions_wait_for_their_turn() {
     let question = |title: &str| json!({"title": title, "options": ["x"]});
     let mut table = Table::new();
-    table.ask(ME, "ui.panel", json!({"title": "P", "lines": ["l"]}));
+    table.app.surface = Some(Surface::Login(Login::new(Vec::new(), None)));
     table.ask(ME, "ui.select", question("FIRST"));
     table.ask(OTHER, "ui.select", question("SECOND"));
     let titles = |table: &mut Table| {
@@ -216,9 +221,9 @@ fn questions_wait_for_their_turn() {
         ["FIRST", "SECOND"].map(|title| screen.contains(title))
     };
     assert_eq!(titles(&mut table), [false, false]);
-    assert_eq!(table.press("\x1b"), "0:ui.panel_closed{}");
+    table.app.surface = None;
     assert_eq!(titles(&mut table), [true, false]);
-    table.app.withdrawn(AskId::for_test(2));
+    table.app.withdrawn(AskId::for_test(1));
     assert_eq!(titles(&mut table), [false, true]);
     table.ask(ME, "ui.input", question("THIRD"));
     table.app.extension_gone(OTHER);
@@ -231,6 +236,27 @@ fn questions_wait_for_their_turn() {
         "!the session is another one !the session is another one"
     );
     assert!(!table.app.composer.is_field());
+}
+
+#[test]
+fn no_panel_hides_a_question() {
+    let mut table = Table::new();
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    table.ask(OTHER, "ui.panel", panel);
+    table.press("x");
+    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
+    let screen = table.screen(40, 16).join("\n");
+    assert!(
+        screen.contains("Delete?") && !screen.contains("board"),
+        "{screen}"
+    );
+    // Who plays has not seen it yet, and the reader opens over it.
+    assert_eq!(table.press("y"), "");
+    table.now += Duration::from_secs(1);
+    assert_eq!(table.press("\x0f\x0f"), "");
+    assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
+    assert!(table.screen(40, 16).join("\n").contains("board"));
+    assert_eq!(table.press("y"), r#"1:ui.key{"key":"y"}"#);
 }
 
 #[test]
@@ -305,6 +331,32 @@ fn what_answers_a_key_is_painted_at_once() {
 }
 
 #[test]
+fn a_panel_that_is_only_looked_at_scrolls() {
+    let mut table = Table::new();
+    let lines: Vec<String> = (0..30).map(|n| format!("line {n}")).collect();
+    let panel = |title: &str, lines: &[String]| json!({"title": title, "lines": lines});
+    table.ask(ME, "ui.panel", panel("P", &lines));
+    let seen = |table: &mut Table| table.screen(40, 16).join("\n");
+    assert!(seen(&mut table).contains("lines 1-"));
+    table.press("\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~");
+    assert!(
+        seen(&mut table).contains("line 29\nlines 2"),
+        "{}",
+        seen(&mut table)
+    );
+    // What is drawn anew stays where it was, as far as it goes.
+    table.ask(ME, "ui.panel", panel("P", &lines[..12]));
+    assert!(seen(&mut table).contains("line 11\n"));
+    table.press("\x1b[5~\x1b[5~\x1b[5~");
+    assert!(seen(&mut table).contains("line 0\n"));
+    // With nothing more to see the keys are for the conversation again.
+    table.ask(ME, "ui.panel", panel("P", &lines[..2]));
+    seen(&mut table);
+    let down = KeyPress::plain(Key::PageDown);
+    assert!(table.app.panel_key(down).is_none());
+}
+
+#[test]
 fn slots_show_where_they_belong() {
     let mut table = Table::new();
     table.ask(ME, "ui.status", json!({"text": "41 ok"}));
@@ -315,8 +367,8 @@ fn slots_show_where_they_belong() {
     let expected = [
         "",
         "  3 builds",
-        "row a",
-        "row b",
+        "  row a",
+        "  row b",
         "",
         "┃",
         "",
@@ -481,12 +533,20 @@ fn a_pane_stands_beside_the_conversation_or_in_its_place() {
     assert_eq!(wide[0].find('│'), Some(70));
     assert!(wide[0].contains("Changes") && wide[0].ends_with('×'));
     assert!(wide[17].starts_with("┃") && wide[1].ends_with("+1"));
+    assert!(wide[19].ends_with("│ ctrl+t to go here"), "{wide:?}");
     let hidden = table.screen(80, 20);
     assert!(hidden[19].ends_with("Changes · ctrl+t"), "{hidden:?}");
     table.press("\x14");
     let shown = table.screen(80, 20);
     assert!(shown[0].starts_with("Changes"));
     assert!(shown[19].ends_with("ctrl+t conversation"));
+    assert!(!shown[18].contains("ctrl+t"), "{shown:?}");
+    table.app.layout.focus = Chord::parse("alt+p").unwrap();
+    let wide = table.screen(160, 20);
+    assert!(
+        wide[19].ends_with("esc back · alt+p conversation"),
+        "{wide:?}"
+    );
     // A question has the screen and the keys until it is answered.
     table.now += Duration::from_secs(2);
     table.ask(ME, "ui.confirm", json!({"title": "Sure?"}));

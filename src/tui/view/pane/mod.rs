@@ -14,6 +14,7 @@ use section::Section;
 use super::status::widest;
 use super::surface::{self, dim, divider};
 use crate::extension::ui;
+use crate::text::{clip_columns, width};
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
 
@@ -23,6 +24,10 @@ const WHEEL_ROWS: isize = 3;
 const STEP_COLUMNS: isize = 8;
 /// Rows of the header and of the hint.
 const FRAME: usize = 2;
+/// Divides the parts of the hint.
+const BETWEEN: &str = " · ";
+/// Columns of an extension's hint that are left when how to get here stands beside it.
+const LEAST_HINT: usize = 16;
 
 const LIST_HINTS: &[&str] = &[
     "↑/↓ choose · tab section · enter open · esc back",
@@ -39,13 +44,10 @@ const TEXT_HINTS: &[&str] = &[
 /// An item by the names that the extension gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selected {
-    /// The section.
     pub section: String,
-    /// The item in it.
     pub item: String,
 }
 
-/// What Enter came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entered {
     /// The item is activated.
@@ -57,18 +59,14 @@ pub enum Entered {
         /// They, under the name of what they are from.
         text: String,
     },
-    /// There was nothing to enter.
     Nothing,
 }
 
-/// What a click came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clicked {
-    /// The pane is to be closed.
     Close,
     /// The cursor went to another item.
     Selected(Selected),
-    /// Nothing that anybody needs to know.
     Nothing,
 }
 
@@ -95,7 +93,6 @@ struct Slot {
 }
 
 impl Pane {
-    /// A pane at its beginning.
     pub fn new(content: ui::Pane) -> Self {
         Self {
             title: content.title,
@@ -233,8 +230,9 @@ impl Pane {
         section.selected().filter(|_| before != section.selected())
     }
 
-    /// All of it in exactly `height` rows. `focused` when keys go here.
-    pub fn rows(&mut self, focused: bool, columns: usize, height: usize) -> Vec<Row> {
+    /// All of it in exactly `height` rows. `focused` when keys go here; `switch` tells how to change
+    /// that, unless something else does.
+    pub fn rows(&mut self, focused: bool, switch: &str, columns: usize, height: usize) -> Vec<Row> {
         self.columns = columns;
         for section in &mut self.sections {
             section.lay_out(columns, height);
@@ -258,7 +256,11 @@ impl Pane {
         rows.resize(height.saturating_sub(1), Row::default());
         rows.truncate(height.saturating_sub(1));
         if height > 0 {
-            rows.push(clipped(self.hint(columns), dim(), columns));
+            rows.push(clipped(
+                &self.hint(focused, switch, columns),
+                dim(),
+                columns,
+            ));
         }
         rows
     }
@@ -275,12 +277,26 @@ impl Pane {
         row
     }
 
-    fn hint(&self, columns: usize) -> &str {
-        if !self.hint.is_empty() {
-            return &self.hint;
-        }
+    /// What the extension says, else what the keys do, and how to get here or away.
+    fn hint(&self, focused: bool, switch: &str, columns: usize) -> String {
         let is_list = self.sections.get(self.focus).is_some_and(Section::is_list);
-        widest(if is_list { LIST_HINTS } else { TEXT_HINTS }, columns)
+        let room = match switch {
+            "" => columns,
+            switch => columns.saturating_sub(width(switch) + width(BETWEEN)),
+        };
+        let keys = match (&*self.hint, focused) {
+            ("", true) => widest(if is_list { LIST_HINTS } else { TEXT_HINTS }, room),
+            ("", false) => "",
+            // Of a long one the beginning is enough.
+            (hint, _) if room >= LEAST_HINT => &clip_columns(hint, room),
+            (hint, _) => hint,
+        };
+        let parts = [keys, switch].into_iter().filter(|part| !part.is_empty());
+        let whole = parts.collect::<Vec<_>>().join(BETWEEN);
+        match width(&whole) <= columns || keys.is_empty() {
+            true => whole,
+            false => keys.to_owned(),
+        }
     }
 
     /// Where the sections stand. Lists have their rows, the others share what is left; where not

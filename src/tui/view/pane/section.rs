@@ -19,7 +19,6 @@ const LIST_ROWS: usize = 8;
 /// Columns between an item's label and its detail.
 const BETWEEN: usize = 2;
 
-/// A section.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     content: ui::Section,

@@ -43,7 +43,7 @@ fn a_review() {
     let files = section("files", "", list(&["a", "b"], Some(1)));
     let patch = section("patch", "f.rs", Body::Diff(PATCH.to_owned()));
     let mut pane = Pane::new(pane(vec![files, patch]));
-    let shown = plain(&pane.rows(true, 30, 12));
+    let shown = plain(&pane.rows(true, "", 30, 12));
     let expected = [
         "Changes                      ×",
         "src/a                    +1 -2",
@@ -59,11 +59,11 @@ fn a_review() {
         "tab · enter · esc",
     ];
     assert_eq!(shown, expected);
-    assert!(styled(&pane.rows(true, 30, 12))[2].contains("bold"));
+    assert!(styled(&pane.rows(true, "", 30, 12))[2].contains("bold"));
     // Rows are scrolled under their numbers, and selected with what they are from.
     pane.next_section();
     pane.scroll(1);
-    assert_eq!(plain(&pane.rows(true, 30, 12))[7], "    8 +  here");
+    assert_eq!(plain(&pane.rows(true, "", 30, 12))[7], "    8 +  here");
     pane.step(1, false);
     pane.step(1, true);
     let entered = pane.enter();
@@ -72,7 +72,7 @@ fn a_review() {
         text: "\nf.rs:\n    8 - old line\n    8 + new line here\n".to_owned(),
     };
     assert_eq!(entered, expected);
-    assert!(styled(&pane.rows(true, 30, 12))[7].contains("reverse"));
+    assert!(styled(&pane.rows(true, "", 30, 12))[7].contains("reverse"));
     assert!(pane.back() && !pane.back());
 }
 
@@ -85,19 +85,19 @@ fn a_refresh_keeps_the_place() {
     let files = |ids: &[&str], selected| section("files", "", list(ids, selected));
     let first = vec![files(&["a", "b", "c"], None), section("log", "", text(50))];
     let mut shown = Pane::new(pane(first));
-    shown.rows(true, 30, 12);
+    shown.rows(true, "", 30, 12);
     shown.step(1, false);
     shown.next_section();
     shown.page(3, false);
     shown.step(1, true);
-    let before = plain(&shown.rows(true, 30, 12));
+    let before = plain(&shown.rows(true, "", 30, 12));
     // Other files above, the same log below: everything is where it was.
     let again = vec![
         files(&["z", "a", "b"], Some(0)),
         section("log", "", text(50)),
     ];
     shown.refresh(pane(again));
-    assert_eq!(plain(&shown.rows(true, 30, 12))[5..], before[5..]);
+    assert_eq!(plain(&shown.rows(true, "", 30, 12))[5..], before[5..]);
     assert!(matches!(shown.enter(), Entered::Attached { label, .. } if label.contains("2 rows")));
     let selected = |shown: &Pane| shown.sections[0].selected().map(|one| one.item);
     assert_eq!(selected(&shown).as_deref(), Some("b"));
@@ -105,7 +105,7 @@ fn a_refresh_keeps_the_place() {
     let again = vec![files(&["x", "y"], Some(1)), section("log", "", text(49))];
     shown.refresh(pane(again));
     assert_eq!(selected(&shown).as_deref(), Some("y"));
-    assert_eq!(plain(&shown.rows(true, 30, 12))[4..10], before[5..11]);
+    assert_eq!(plain(&shown.rows(true, "", 30, 12))[4..10], before[5..11]);
     assert!(matches!(shown.enter(), Entered::Attached { label, .. } if label.contains("1 row]")));
     // Sections that are gone take the focus with them.
     shown.refresh(pane(vec![files(&[], None)]));
@@ -142,7 +142,7 @@ fn any_pane_fits_anywhere_whatever_is_done() {
         let mut shown = Pane::new(pane(sections(&mut random)));
         for _ in 0..30 {
             let (columns, height) = (random.below(50), random.below(30));
-            let rows = shown.rows(true, columns, height);
+            let rows = shown.rows(true, "ctrl+t back", columns, height);
             assert_eq!(rows.len(), height);
             // Markdown keeps a few columns for its text; the surface cuts what is over.
             if columns > 8 {
@@ -178,13 +178,13 @@ fn markdown_is_laid_out_as_far_as_it_is_seen() {
     let markdown = section("notes", "", Body::Markdown(text));
     let mut pane = Pane::new(pane(vec![markdown]));
     // Also the first time it has all the room there is.
-    assert_eq!(plain(&pane.rows(true, 30, 12))[1..11], whole[..10]);
+    assert_eq!(plain(&pane.rows(true, "", 30, 12))[1..11], whole[..10]);
     pane.page(2, false);
     pane.wheel(5, 1);
-    let shown = plain(&pane.rows(true, 30, 12));
+    let shown = plain(&pane.rows(true, "", 30, 12));
     assert!(whole.windows(10).any(|rows| *rows == shown[1..11]));
     pane.edge(true, false);
-    let shown = plain(&pane.rows(true, 30, 12));
+    let shown = plain(&pane.rows(true, "", 30, 12));
     assert_eq!(shown[1..11], whole[whole.len() - 10..]);
 }
 
@@ -193,9 +193,63 @@ fn a_list_leaves_the_sides_to_its_owner() {
     let files = section("files", "", list(&["a"], None));
     let log = section("log", "", Body::Text("x".repeat(50)));
     let mut pane = Pane::new(pane(vec![files, log]));
-    pane.rows(true, 30, 12);
+    pane.rows(true, "", 30, 12);
     assert!(!pane.scroll(1));
     pane.next_section();
     assert!(pane.scroll(9));
-    assert_eq!(plain(&pane.rows(true, 30, 12))[3], "x");
+    assert_eq!(plain(&pane.rows(true, "", 30, 12))[3], "x");
+}
+
+#[test]
+fn the_last_row_tells_how_to_get_here_and_away() {
+    let hint = |hint: &str, focused, switch: &str, columns| {
+        let mut pane = Pane::new(ui::Pane {
+            hint: hint.into(),
+            ..pane(vec![section("f", "", list(&["a"], None))])
+        });
+        plain(&pane.rows(focused, switch, columns, 12))
+            .pop()
+            .unwrap()
+    };
+    let cases = [
+        (
+            "",
+            true,
+            "f2 conversation",
+            45,
+            "tab · enter · esc · f2 conversation",
+        ),
+        ("", true, "f2 conversation", 20, "tab · enter · esc"),
+        ("", false, "f2 to go here", 45, "f2 to go here"),
+        ("", true, "", 20, "tab · enter · esc"),
+        (
+            "x cuts",
+            true,
+            "f2 conversation",
+            45,
+            "x cuts · f2 conversation",
+        ),
+        ("x cuts", false, "", 45, "x cuts"),
+        (
+            "x cuts this into two parts",
+            true,
+            "f2 back",
+            26,
+            "x cuts this int… · f2 back",
+        ),
+        (
+            "x cuts this into two parts",
+            true,
+            "f2 back",
+            25,
+            "x cuts this into two par…",
+        ),
+    ];
+    for (said, focused, switch, columns, expected) in cases {
+        assert_eq!(
+            hint(said, focused, switch, columns),
+            expected,
+            "{said} {columns}"
+        );
+    }
 }
