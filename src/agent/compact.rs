@@ -3,7 +3,7 @@
 //! Everything here is arithmetic and text; `summarise` steps the turn through it. Token counts are
 //! estimates unless the provider measured them.
 
-use crate::chat::{Message, ToolSpec};
+use crate::chat::{Message, ToolSpec, Voice};
 use crate::session::Entry;
 use crate::text::{clip_bytes, clip_start};
 
@@ -102,7 +102,7 @@ pub fn cut(history: &[Entry], window: u64) -> Option<usize> {
     let asked = matches!(
         history.last()?.message.as_ref(),
         Message::User {
-            internal: false,
+            voice: Voice::Prompt | Voice::Steered,
             ..
         }
     );

@@ -103,11 +103,14 @@ impl Session {
                 let Held {
                     content, internal, ..
                 } = message;
-                if !internal {
-                    fx.push(Action::Emit(None, TurnEvent::Steered(content.clone())));
-                }
-                self.conversation
-                    .commit(Message::internal(content), None, fx);
+                let message = match internal {
+                    true => Message::internal(content),
+                    false => {
+                        fx.push(Action::Emit(None, TurnEvent::Steered(content.clone())));
+                        Message::steered(content)
+                    }
+                };
+                self.conversation.commit(message, None, fx);
             }
         }
         Ok(())

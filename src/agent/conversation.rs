@@ -15,7 +15,7 @@ use super::compact;
 use super::event::{Answer, Prompt, RequestId, Source};
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{Message, ToolSpec};
+use crate::chat::{Message, ToolSpec, Voice};
 use crate::extension::{EventName, HookKind};
 use crate::session::{Entry, Envelope, Record};
 
@@ -409,7 +409,7 @@ fn instructed(history: &[Entry]) -> BTreeSet<PathBuf> {
         .filter_map(|entry| match entry.message.as_ref() {
             Message::User {
                 content,
-                internal: true,
+                voice: Voice::Internal,
                 ..
             } => instructions::directory_of(content),
             _ => None,

@@ -10,7 +10,7 @@ use super::action::{Action, Job};
 use super::conversation::{Conversation, Effects};
 use super::event::{Prompt, Source, TurnEvent};
 use super::turn::{Phase, Turn};
-use crate::chat::Message;
+use crate::chat::{Message, Voice};
 use crate::extension::answer::CommandAnswer;
 use crate::extension::{EventName, Failure, Hook, HookKind, Verdict};
 
@@ -103,7 +103,10 @@ impl Turn {
         let message = Message::User {
             content: prompt.text.clone(),
             images: prompt.images,
-            internal: prompt.source == Source::Internal,
+            voice: match prompt.source {
+                Source::Internal => Voice::Internal,
+                _ => Voice::Prompt,
+            },
         };
         conversation.commit(message, None, fx);
         self.prompt = prompt.text;
@@ -165,10 +168,7 @@ impl Turn {
                     self.system = parts.collect::<Vec<_>>().join("\n\n").into();
                 }
                 for message in messages {
-                    if !message.internal {
-                        self.emit(TurnEvent::Steered(message.content.clone()), fx);
-                    }
-                    conversation.commit(Message::internal(message.content), None, fx);
+                    self.join(message.content, message.internal, conversation, fx);
                 }
                 self.open_turn(conversation, fx);
             }

@@ -13,7 +13,7 @@ use super::event::TurnEvent;
 use super::instructions;
 use super::stream::Reply;
 use super::turn::{Phase, Turn};
-use crate::chat::Message;
+use crate::chat::{Message, Voice};
 use crate::extension::{EventName, Hook, HookKind};
 use crate::provider::{Finish, Request};
 use crate::session::{Entry, Envelope, Record, summary_message};
@@ -263,7 +263,7 @@ fn nested_instructions(older: &[Entry]) -> Vec<Arc<Message>> {
     let is_nested = |message: &Message| match message {
         Message::User {
             content,
-            internal: true,
+            voice: Voice::Internal,
             ..
         } => instructions::directory_of(content).is_some(),
         _ => false,

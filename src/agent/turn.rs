@@ -276,10 +276,7 @@ impl Turn {
         }
         self.step += 1;
         for held in std::mem::take(&mut conversation.held) {
-            if !held.internal {
-                self.emit(TurnEvent::Steered(held.content.clone()), fx);
-            }
-            conversation.commit(Message::internal(held.content), None, fx);
+            self.join(held.content, held.internal, conversation, fx);
         }
         self.campaign.restart();
         if let Some(focus) = conversation.compact_asked.take() {
@@ -289,6 +286,21 @@ impl Turn {
             return self.compact(Reason::TooLong, None, conversation, fx);
         }
         self.send_request(conversation, fx);
+    }
+
+    /// What somebody says joins the turn. People see it if it is not internal.
+    pub(super) fn join(
+        &mut self,
+        content: String,
+        internal: bool,
+        conversation: &mut Conversation,
+        fx: &mut Effects<'_>,
+    ) {
+        if internal {
+            return conversation.commit(Message::internal(content), None, fx);
+        }
+        self.emit(TurnEvent::Steered(content.clone()), fx);
+        conversation.commit(Message::steered(content), None, fx);
     }
 
     /// Sends the history as it stands. Also how a retry is made.

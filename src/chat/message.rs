@@ -11,8 +11,8 @@ pub enum Message {
         content: String,
         /// Attached images, stored whole so that a resume does not need the files.
         images: Vec<Image>,
-        /// The model sees it, the transcript does not.
-        internal: bool,
+        /// How it stands in the conversation.
+        voice: Voice,
     },
     /// A reply, with the calls that it asked for.
     Assistant {
@@ -44,6 +44,17 @@ pub enum Message {
     },
 }
 
+/// How a user message stands in the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// It began a turn.
+    Prompt,
+    /// It joined a turn that ran. People see it.
+    Steered,
+    /// The model sees it, people do not.
+    Internal,
+}
+
 /// A tool call as the model made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
@@ -58,21 +69,26 @@ pub struct ToolCall {
 }
 
 impl Message {
-    /// A visible user message without images.
+    /// A prompt without images.
     pub fn user(content: impl Into<String>) -> Self {
-        Self::User {
-            content: content.into(),
-            images: Vec::new(),
-            internal: false,
-        }
+        Self::said(content.into(), Voice::Prompt)
+    }
+
+    /// What somebody said while a turn ran.
+    pub fn steered(content: impl Into<String>) -> Self {
+        Self::said(content.into(), Voice::Steered)
     }
 
     /// A user message that only the model sees.
     pub fn internal(content: impl Into<String>) -> Self {
+        Self::said(content.into(), Voice::Internal)
+    }
+
+    fn said(content: String, voice: Voice) -> Self {
         Self::User {
-            content: content.into(),
+            content,
             images: Vec::new(),
-            internal: true,
+            voice,
         }
     }
 }

@@ -11,6 +11,6 @@ mod usage;
 
 pub use deltas::Deltas;
 pub use image::Image;
-pub use message::{Message, ToolCall};
+pub use message::{Message, ToolCall, Voice};
 pub use tool::{Display, Format, Keep, Outcome, Output, ToolResult, ToolSpec};
 pub use usage::{Pricing, Usage};

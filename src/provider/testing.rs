@@ -15,7 +15,7 @@ use super::{
     Context, Dialect, Failure, Lane, Message, Model, Request, Secret, Sink, StreamEvent, ToolCall,
     ToolSpec, stream,
 };
-use crate::chat::{Image, Outcome};
+use crate::chat::{Image, Outcome, Voice};
 use crate::sys::Env;
 
 /// Keeps all events.
@@ -358,7 +358,7 @@ pub(super) fn wild_history(random: &mut Random) -> Vec<Arc<Message>> {
         0 | 1 => Message::User {
             content: (*random.pick(&texts)).to_owned(),
             images: images(random),
-            internal: random.below(2) == 0,
+            voice: *random.pick(&[Voice::Prompt, Voice::Steered, Voice::Internal]),
         },
         2 | 3 => {
             let call = |random: &mut Random| ToolCall {

@@ -10,10 +10,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use serde_json::Value;
 
-use crate::chat::{Message, Outcome, ToolCall};
+use crate::chat::{Message, Outcome, ToolCall, Voice};
 use crate::error::{Error, Result};
 use crate::sys::Stage;
+use crate::text::one_line;
+
+/// Columns of what is said of a folded call.
+const TARGET: usize = 60;
 
 /// The page of a conversation: what people and the model said, and each call with its result,
 /// folded. Internal messages, reasoning and system texts are left out.
@@ -32,7 +37,7 @@ pub fn export_html(title: &str, messages: &[Arc<Message>]) -> String {
             Message::User {
                 content,
                 images,
-                internal: false,
+                voice: Voice::Prompt | Voice::Steered,
             } => person(&mut page, content, images.len()),
             Message::Assistant {
                 content,
@@ -112,6 +117,9 @@ fn call(page: &mut String, call: Option<&ToolCall>, result: Option<&Message>) {
         "<details><summary><code>{}</code>",
         Escaped(name.trim())
     );
+    if let Some(target) = call.and_then(target) {
+        let _ = write!(page, " {}", Escaped(&target));
+    }
     let Some(Message::Tool {
         content,
         outcome,
@@ -133,6 +141,14 @@ fn call(page: &mut String, call: Option<&ToolCall>, result: Option<&Message>) {
     arguments(page, call);
     // HTML drops one line break at the beginning of a `pre`; this is the one.
     let _ = writeln!(page, "<pre>\n{}</pre>\n</details>", Escaped(content));
+}
+
+/// What a call is about, as far as its arguments tell: the first text among them.
+fn target(call: &ToolCall) -> Option<String> {
+    let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+    let mut values = arguments.as_object()?.values();
+    let text = values.find_map(Value::as_str)?;
+    Some(one_line(text, Some(TARGET)))
 }
 
 fn arguments(page: &mut String, call: Option<&ToolCall>) {
@@ -260,6 +276,7 @@ pre { white-space: pre-wrap }
 details { margin: .4rem 0; padding: .3rem .8rem }
 details pre { padding: .3rem 0; max-height: 30rem; overflow: auto }
 summary { cursor: pointer }
+blockquote { margin: 1rem 0; padding-left: 1rem; border-left: 3px solid var(--dim) }
 table { border-collapse: collapse }
 th, td { border: 1px solid var(--dim); padding: .2rem .5rem }
 .note, .arguments { color: var(--dim) }

@@ -195,7 +195,12 @@ fn own_author(rest: &[u8]) -> Option<Author> {
     // No string holds this key with its quotes, so a line without it is a person's.
     match INTERNAL.find(message) {
         None => Some(Author::User),
-        Some(_) if message.ends_with(br#","internal":true}}"#) => Some(Author::Other),
+        Some(_)
+            if message.ends_with(br#","internal":true}}"#)
+                || message.ends_with(br#","internal":true,"steered":true}}"#) =>
+        {
+            Some(Author::Other)
+        }
         Some(_) => None,
     }
 }

@@ -37,11 +37,9 @@ fn body(text: &[u8]) -> Option<Message> {
     let (role, text) = plain(text.strip_prefix(br#""role":""#)?)?;
     let (content, end) = string(text.strip_prefix(br#","content":""#)?)?;
     match (role, end) {
-        ("user", b"}}" | br#","internal":true}}"#) => Some(Message::User {
-            content,
-            images: Vec::new(),
-            internal: end != b"}}",
-        }),
+        ("user", b"}}") => Some(Message::user(content)),
+        ("user", br#","internal":true}}"#) => Some(Message::internal(content)),
+        ("user", br#","internal":true,"steered":true}}"#) => Some(Message::steered(content)),
         ("assistant", b"}}") => Some(Message::Assistant {
             content,
             tool_calls: Vec::new(),
@@ -169,10 +167,11 @@ mod tests {
 
     fn message_of(state: &mut u64) -> Message {
         let content = text(state);
-        match random(state, 4) {
+        match random(state, 5) {
             0 => Message::user(content),
             1 => Message::internal(content),
-            2 => Message::Assistant {
+            2 => Message::steered(content),
+            3 => Message::Assistant {
                 content,
                 tool_calls: Vec::new(),
             },

@@ -196,7 +196,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Image, Outcome, ToolCall};
+    use crate::chat::{Image, Outcome, ToolCall, Voice};
 
     fn envelope(usage: Option<Usage>) -> Envelope {
         Envelope {
@@ -213,13 +213,14 @@ mod tests {
         vec![
             Message::user("list\u{2028}\n\"é\""),
             Message::internal("go on"),
+            Message::steered("and the tests"),
             Message::User {
                 content: String::new(),
                 images: vec![Image {
                     media_type: "image/png".into(),
                     data: "AAAA".into(),
                 }],
-                internal: false,
+                voice: Voice::Prompt,
             },
             Message::Assistant {
                 content: "hm".into(),
@@ -295,6 +296,7 @@ mod tests {
     fn the_shape_on_disk() {
         let expected = [
             r#"{"role":"user","content":"go on","internal":true}"#,
+            r#"{"role":"user","content":"and the tests","internal":true,"steered":true}"#,
             r#"{"role":"user","content":"","images":[{"media_type":"image/png","data":"AAAA"}]}"#,
             r#"{"role":"assistant","content":"hm","tool_calls":[{"id":"c","name":"grep","arguments":"{\"pattern\":","signature":"s"}]}"#,
             r#"{"role":"tool","content":"x\u0000","tool_call_id":"c","tool_meta":{"outcome":"timed_out","summary":"1 line"}}"#,

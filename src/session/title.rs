@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::chat::Message;
+use crate::chat::{Message, Voice};
 use crate::text::{clip_chars, one_line};
 
 /// The title of a session whose first message has no words.
@@ -16,7 +16,7 @@ pub fn title(messages: &[Arc<Message>]) -> String {
     let first = messages.iter().find_map(|message| match &**message {
         Message::User {
             content,
-            internal: false,
+            voice: Voice::Prompt,
             ..
         } => Some(content.as_str()),
         _ => None,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Envelope, Purpose, Record};
-use crate::chat::{Image, Message, Outcome, ToolCall, Usage};
+use crate::chat::{Image, Message, Outcome, ToolCall, Usage, Voice};
 
 /// A record on disk. What old versions lack has a default here; the tree fills in ids.
 #[derive(Serialize, Deserialize)]
@@ -82,6 +82,9 @@ pub(super) enum MessageLine<'a> {
         images: Vec<ImageLine<'a>>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         internal: bool,
+        /// Of internal ones: people saw it all the same.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        steered: bool,
     },
     Assistant {
         content: Cow<'a, str>,
@@ -217,7 +220,7 @@ impl<'a> From<&'a Message> for MessageLine<'a> {
             Message::User {
                 content,
                 images,
-                internal,
+                voice,
             } => MessageLine::User {
                 content: content.as_str().into(),
                 images: images
@@ -227,7 +230,8 @@ impl<'a> From<&'a Message> for MessageLine<'a> {
                         data: image.data.as_str().into(),
                     })
                     .collect(),
-                internal: *internal,
+                internal: *voice != Voice::Prompt,
+                steered: *voice == Voice::Steered,
             },
             Message::Assistant {
                 content,
@@ -274,6 +278,7 @@ impl From<MessageLine<'_>> for Message {
                 content,
                 images,
                 internal,
+                steered,
             } => Message::User {
                 content: content.into_owned(),
                 images: images
@@ -283,7 +288,11 @@ impl From<MessageLine<'_>> for Message {
                         data: image.data.into_owned(),
                     })
                     .collect(),
-                internal,
+                voice: match (internal, steered) {
+                    (false, _) => Voice::Prompt,
+                    (true, true) => Voice::Steered,
+                    (true, false) => Voice::Internal,
+                },
             },
             MessageLine::Assistant {
                 content,

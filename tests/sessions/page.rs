@@ -20,7 +20,7 @@ const BROWSERS: [&str; 5] = [
 ];
 
 /// Holds the page in a frame, where its own rules still count, and writes down what became of it.
-const FRAME: &str = r##"<!doctype html><title>wait</title><iframe src="/page.html"></iframe><pre id="told"></pre>
+const FRAME: &str = r##"<!doctype html><title>wait</title><iframe width="900" src="/page.html"></iframe><pre id="told"></pre>
 <script>
 const frame = document.querySelector("iframe");
 frame.onload = () => setTimeout(() => {

@@ -1,6 +1,7 @@
 //! Turns that compact their conversation.
 
 use super::*;
+use crate::extension::{AskId, request};
 
 /// A session of `turns` answered prompts, each of about 700 tokens, in a window of 4,096.
 pub(super) fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table {
@@ -190,12 +191,15 @@ fn nested_instructions_are_kept_word_for_word() {
         "turn_start, prepare",
     );
     table.prepared("silence on, ask");
-    table.check(
-        SessionEvent::Steer(RequestId(5), nested.clone()),
-        "answer 5",
-    );
-    let steered = format!("text ok, steered {nested}, silence on, ask");
-    table.stream(vec![text("ok"), done()], &steered);
+    let said = request::Session::Send {
+        content: nested.clone(),
+        internal: true,
+        run: true,
+        next_turn: false,
+    };
+    let asked = SessionEvent::Asked(AskId::for_test(1), said);
+    table.check(asked, "reply Ok(Object {})");
+    table.stream(vec![text("ok"), done()], "text ok, silence on, ask");
     table.stream(
         vec![text(&"word".repeat(1500)), done()],
         &format!("text {}, turn_end false, result", "word".repeat(1500)),

@@ -39,7 +39,7 @@ fn between_turns() {
             false,
             false,
             format!("steered word, {DONE}"),
-            "internal:word",
+            "steered:word",
         ),
         (true, false, false, DONE.into(), "internal:word"),
         (true, false, true, DONE.into(), "internal:word"),

@@ -74,7 +74,7 @@ fn a_rewritten_line_is_what_the_turn_is_about() {
     );
     assert_eq!(
         table.history(),
-        "user:hello, internal:hidden, internal:shown"
+        "user:hello, internal:hidden, steered:shown"
     );
 }
 

@@ -16,7 +16,7 @@ use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent, TurnResult};
 use super::open::{Past, SessionSpec};
 use super::session::Session;
 use super::shell::shell_parts;
-use crate::chat::{self, Message, Outcome, Pricing, ToolCall, ToolResult, Usage};
+use crate::chat::{self, Message, Outcome, Pricing, ToolCall, ToolResult, Usage, Voice};
 use crate::provider::{Cause, Failure, Finish, Model, Stage, StreamEvent};
 
 const TURN: RequestId = RequestId(1);
@@ -164,10 +164,15 @@ impl Table {
     /// The roles and texts of the last request.
     fn history(&self) -> String {
         let show = |message: &Arc<Message>| match message.as_ref() {
-            Message::User {
-                content, internal, ..
-            } => {
-                format!("{}:{content}", if *internal { "internal" } else { "user" })
+            Message::User { content, voice, .. } => {
+                format!(
+                    "{}:{content}",
+                    match voice {
+                        Voice::Prompt => "user",
+                        Voice::Steered => "steered",
+                        Voice::Internal => "internal",
+                    }
+                )
             }
             Message::Assistant {
                 content,

@@ -167,7 +167,7 @@ fn a_sleeping_machine_goes_on_where_it_can() {
     );
     assert_eq!(
         table.history(),
-        "user:hi, assistant:par+0, internal:continue exactly where you stopped"
+        "user:hi, assistant:par+0, steered:continue exactly where you stopped"
     );
     slept(
         &mut table,
@@ -246,7 +246,7 @@ fn held_messages_can_be_changed_until_they_are_taken() {
         "text ok, steered TWO, steered three, silence on, ask",
     );
     table.check(amend(17, 12, Some("late")), "refuse 17");
-    let expected = "user:hi, assistant:ok+0, internal:TWO, internal:three";
+    let expected = "user:hi, assistant:ok+0, steered:TWO, steered:three";
     assert_eq!(table.history(), expected);
 }
 

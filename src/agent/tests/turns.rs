@@ -197,7 +197,7 @@ fn a_steer_joins_the_next_step_or_goes_on_after_the_answer() {
         vec![text("ok"), done()],
         "text ok, steered left, silence on, ask",
     );
-    assert_eq!(table.history(), "user:hi, assistant:ok+0, internal:left");
+    assert_eq!(table.history(), "user:hi, assistant:ok+0, steered:left");
     table.check(steer("right"), "answer 5");
     table.fails(
         Cause::Auth,

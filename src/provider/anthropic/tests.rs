@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::chat::{Image, Message, Outcome, ToolCall, Usage};
+use crate::chat::{Image, Message, Outcome, ToolCall, Usage, Voice};
 use crate::provider::testing::{
     Collect, Random, Reply, Server, body_of, decode, model, request, run, wild_history,
 };
@@ -134,7 +134,7 @@ fn the_body_is_as_documented() {
                 media_type: "image/png".to_owned(),
                 data: "AAAA".to_owned(),
             }],
-            internal: false,
+            voice: Voice::Prompt,
         }),
         Arc::new(Message::Reasoning {
             content: r#"{"type":"thinking","thinking":"hm","signature":"sig","origin":"test/m"}"#
@@ -250,7 +250,7 @@ fn images_over_the_limits_stay_behind_with_a_note() {
         asked.messages.push(Arc::new(Message::User {
             content: String::new(),
             images,
-            internal: false,
+            voice: Voice::Prompt,
         }));
     }
     asked.messages.push(Arc::new(Message::user("go on")));

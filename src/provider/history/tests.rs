@@ -1,6 +1,7 @@
 //! Random hostile histories against the rules of each dialect.
 
 use super::*;
+use crate::chat::Voice;
 
 const RULES: Rules = Rules {
     tools: true,
@@ -322,7 +323,7 @@ fn images_that_cannot_go_leave_a_note() {
         Arc::new(Message::User {
             content: "u".into(),
             images,
-            internal: false,
+            voice: Voice::Prompt,
         })
     };
     let messages = [

@@ -7,7 +7,7 @@
 use serde_json::json;
 
 use super::{PACE, Player};
-use crate::chat::{Message, ToolCall};
+use crate::chat::{Message, ToolCall, Voice};
 use crate::provider::{Failure, Finish, Request, Sink, StreamEvent};
 
 /// Files that tell how a project is built, the most telling first.
@@ -85,7 +85,7 @@ impl<'a> Seen<'a> {
             matches!(
                 message,
                 Message::User {
-                    internal: false,
+                    voice: Voice::Prompt,
                     ..
                 }
             )

@@ -12,6 +12,7 @@ use crossbeam_channel::RecvTimeoutError;
 
 use super::lane::interrupted;
 use super::{Failure, Finish, Lane, Message, Request, Sink, StreamEvent, Usage, route};
+use crate::chat::Voice;
 
 pub(super) use script::{Script, record};
 
@@ -95,7 +96,7 @@ impl Player<'_> {
             .find_map(|message| match &**message {
                 Message::User {
                     content,
-                    internal: false,
+                    voice: Voice::Prompt,
                     ..
                 } => Some(content.as_str()),
                 _ => None,

@@ -138,9 +138,10 @@ fn a_conversation_becomes_a_page() {
         Message::User {
             content: "look at\n  <b>this</b>".into(),
             images: vec![],
-            internal: false,
+            voice: Voice::Prompt,
         },
         Message::internal("hidden note"),
+        Message::steered("and the rest"),
         Message::Reasoning {
             content: "hidden thought".into(),
         },
@@ -164,11 +165,13 @@ fn a_conversation_becomes_a_page() {
         "<td style=\"text-align: center\">2</td>",
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "<pre class=\"arguments\">\n{&quot;path&quot;:&quot;a&quot;}</pre>\n<pre>\nfn main() {}</pre>",
+        "<code>read</code> a <span",
         "<code>bash</code> <span class=\"bad\">timed out</span>",
         "<pre>\n\n&lt;img src=x onerror=alert(1)&gt;</pre>",
         "<code>grep</code> <span class=\"note\">not reported</span>",
         "<code>result</code>",
         "an answer to nothing",
+        "and the rest",
         "prefers-color-scheme: dark",
     ] {
         assert!(page.contains(text), "{text} in {page}");
@@ -192,7 +195,7 @@ fn images_are_counted_and_pages_may_be_empty() {
         let page = page_of(vec![Message::User {
             content: String::new(),
             images,
-            internal: false,
+            voice: Voice::Prompt,
         }]);
         assert!(page.contains(text) && !page.contains("SECRET"), "{page}");
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::details::Detail;
 use super::group::State;
 use super::{Transcript, clean};
-use crate::chat::{Format, Message};
+use crate::chat::{Format, Message, Voice};
 use crate::tools::Label;
 
 impl Transcript {
@@ -34,7 +34,7 @@ impl Transcript {
                 Message::User {
                     content,
                     images,
-                    internal: false,
+                    voice: Voice::Prompt | Voice::Steered,
                 } => match crate::agent::shell_parts(content) {
                     Some((command, output)) => {
                         self.start_shell(command);

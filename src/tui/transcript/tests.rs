@@ -425,6 +425,7 @@ fn history_comes_back() {
         result("x"),
         assistant("", &["a"]),
         result("a"),
+        chat::Message::steered("hurry"),
         assistant("done", &[]),
     ];
     let messages: Vec<_> = messages.into_iter().map(std::sync::Arc::new).collect();
@@ -443,6 +444,8 @@ fn history_comes_back() {
         "├ Read b",
         "├ Read a",
         "└ ctrl+o to view",
+        "",
+        "┃ hurry",
         "",
         "  done",
         "",
