@@ -81,17 +81,22 @@ impl Guide {
     }
 }
 
+/// The topics, in reading order, each with one line about it.
+fn all() -> Vec<(&'static str, &'static str)> {
+    let guides = in_order().into_iter();
+    let guides = guides.map(|guide| (guide.topic(), guide.front("blurb").unwrap_or_default()));
+    let schemas = SCHEMAS.iter().map(|(topic, blurb, _)| (*topic, *blurb));
+    guides.chain(schemas).collect()
+}
+
 /// The topics, in reading order.
 pub fn topics() -> Vec<&'static str> {
-    in_order().iter().map(|guide| guide.topic()).collect()
+    all().into_iter().map(|(topic, _)| topic).collect()
 }
 
 /// All topics, each with one line about it.
 pub fn list() -> String {
-    let guides = in_order().into_iter();
-    let guides = guides.map(|guide| (guide.topic(), guide.front("blurb").unwrap_or_default()));
-    let schemas = SCHEMAS.iter().map(|(topic, blurb, _)| (*topic, *blurb));
-    let all: Vec<_> = guides.chain(schemas).collect();
+    let all = all();
     let width = all.iter().map(|(topic, _)| topic.len()).max().unwrap_or(0);
     let line = |(topic, blurb): &(&str, &str)| format!("{topic:width$}  {blurb}\n");
     all.iter().map(line).collect()
@@ -208,7 +213,7 @@ mod tests {
 
     #[test]
     fn printing_leaves_out_what_is_for_machines() {
-        for topic in topics() {
+        for topic in in_order().iter().map(|guide| guide.topic()) {
             let text = guide(topic).unwrap();
             assert!(text.starts_with("# "), "{topic}");
             assert!(!text.contains("[!"), "{topic}");

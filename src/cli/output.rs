@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
 use crate::error::io_text;
-use crate::sys;
+use crate::print::stderr;
 use crate::text::sanitize;
 
 /// Writes to standard output. Returns the exit status.
@@ -35,5 +35,5 @@ pub fn warn(message: impl Display) {
 
 fn say(kind: &str, message: impl Display) {
     let line = format!("{kind}: {}\n", sanitize(&message.to_string()));
-    sys::stderr::write(line.as_bytes());
+    stderr::write(line.as_bytes());
 }

@@ -6,6 +6,7 @@
 
 mod options;
 mod output;
+pub mod stderr;
 mod stdin;
 
 use std::path::PathBuf;

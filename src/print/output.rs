@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use super::stderr;
 use crate::agent::{TurnEvent, TurnResult, retry_line};
-use crate::sys;
 use crate::text::{one_line, sanitize};
 use crate::wire::{self, Tag};
 
@@ -197,7 +197,7 @@ pub fn warn(message: &str) {
 
 /// One line on standard error.
 pub fn say(line: &str) {
-    sys::stderr::write(format!("{line}\n").as_bytes());
+    stderr::write(format!("{line}\n").as_bytes());
 }
 
 fn label(text: &str, colour: &str) -> String {

@@ -18,11 +18,11 @@ mod writer;
 
 pub use methods::METHODS;
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::agent::{Limits, Process, Toolset};
 use crate::extension::Host;
-use crate::sys;
 
 /// What the command line allows every session of the process.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,7 +54,8 @@ pub fn run(options: RpcOptions, process: Process, cwd: PathBuf, extensions: Host
     match server::Server::start(options, process, cwd, extensions) {
         Ok(server) => server.run(),
         Err(error) => {
-            sys::stderr::write(format!("error: {error}\n").as_bytes());
+            // Nobody is told when this fails: there is nowhere left to say it.
+            let _ = writeln!(io::stderr(), "error: {error}");
             error.status()
         }
     }

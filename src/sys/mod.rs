@@ -14,7 +14,6 @@ pub mod process;
 mod procfs;
 pub mod signal;
 pub mod stage;
-pub mod stderr;
 pub mod tty;
 
 pub use cancel::{CancelToken, Canceller};

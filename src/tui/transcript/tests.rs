@@ -430,7 +430,7 @@ fn history_comes_back() {
     ];
     let messages: Vec<_> = messages.into_iter().map(std::sync::Arc::new).collect();
     let mut transcript = Transcript::default();
-    let errors = [(1, "refused".to_owned()), (8, "no network".to_owned())];
+    let errors = [(1, "refused".to_owned()), (9, "no network".to_owned())];
     transcript.restore(&messages, &errors, tools::label);
     let expected = [
         "┃ go",

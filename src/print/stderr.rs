@@ -6,14 +6,14 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::poll::wait_writable;
+use crate::sys::poll::wait_writable;
 
 /// How long a reader who is behind is waited for. Once it was not enough, nobody is waited for until
 /// something was read.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A pipe that takes bytes takes as many as this without making the writer wait.
-const PIECE: usize = libc::PIPE_BUF;
+/// A pipe that takes bytes takes as many as this without making the writer wait, on every system.
+const PIECE: usize = 512;
 
 /// Lines that were dropped since the last one that was written.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
