@@ -24,7 +24,11 @@ fn a_recorded_run_is_played_again() {
     pty.wait_for("first A");
     pty.send("\r");
     pty.wait_for("Reply 0");
-    pty.wait_for("(↑100");
+    // The activity row has such figures before the turn has ended.
+    pty.wait("the end", |screen| {
+        let text = screen.text();
+        text.contains("(↑100") && !text.contains("Thinking")
+    });
     pty.resize(50, 15);
     pty.send("\x1b[200~two\nlines\x1b[201~");
     pty.wait_for("┃ lines");
