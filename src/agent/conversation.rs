@@ -331,8 +331,7 @@ impl Conversation {
 
     /// How many tokens the next request is about: as measured, plus estimates of what came since.
     pub fn context_tokens(&self, system: &str) -> u64 {
-        let fixed = || compact::estimate_text(system) + compact::estimate_tools(&self.advertised());
-        let (counted, tokens) = self.measured.unwrap_or_else(|| (0, fixed()));
+        let (counted, tokens) = self.measured.unwrap_or((0, compact::estimate_text(system)));
         let since = self.history[counted..].iter();
         tokens
             + since

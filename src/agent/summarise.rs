@@ -250,12 +250,14 @@ pub(super) fn overhead(system: &str, conversation: &Conversation) -> String {
     let model = &conversation.selection.model;
     let tools = conversation.advertised();
     let fixed = compact::estimate_text(system) + compact::estimate_tools(&tools);
+    let history = conversation.history.iter();
+    let estimated: u64 = history.map(|entry| compact::estimate(&entry.message)).sum();
+    let all = conversation.context_tokens(system).max(fixed + estimated);
     format!(
-        "the conversation does not fit into the window of {} tokens, and history is intact: about {} \
+        "the conversation does not fit into the window of {} tokens, and history is intact: about {all} \
          tokens, of which instructions and tools take {fixed} - choose a model with a larger window, or \
          shorten what was sent last",
         model.context_window,
-        conversation.context_tokens(system),
     )
 }
 

@@ -2,6 +2,7 @@
 //! them.
 
 use crate::error::{Error, Result};
+use crate::tui::theme::{Background, Theme};
 
 /// A guide: its path below docs/guides without `.md`, and the file.
 struct Guide {
@@ -65,6 +66,20 @@ const SCHEMAS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// The built-in themes, as files.
+const THEMES: &[(&str, &str, Background)] = &[
+    (
+        "theme-dark",
+        "the built-in theme for dark terminals, as a file",
+        Background::Dark,
+    ),
+    (
+        "theme-light",
+        "the built-in theme for light terminals, as a file",
+        Background::Light,
+    ),
+];
+
 impl Guide {
     /// The file's stem, by which it is asked for; a README speaks for its directory.
     fn topic(&self) -> &'static str {
@@ -86,7 +101,8 @@ fn all() -> Vec<(&'static str, &'static str)> {
     let guides = in_order().into_iter();
     let guides = guides.map(|guide| (guide.topic(), guide.front("blurb").unwrap_or_default()));
     let schemas = SCHEMAS.iter().map(|(topic, blurb, _)| (*topic, *blurb));
-    guides.chain(schemas).collect()
+    let themes = THEMES.iter().map(|(topic, blurb, _)| (*topic, *blurb));
+    guides.chain(themes).chain(schemas).collect()
 }
 
 /// The topics, in reading order.
@@ -102,10 +118,13 @@ pub fn list() -> String {
     all.iter().map(line).collect()
 }
 
-/// One guide as plain Markdown, or one schema as it is.
+/// One guide as plain Markdown, or one schema or theme as it is.
 pub fn guide(topic: &str) -> Result<String> {
     if let Some((_, _, schema)) = SCHEMAS.iter().find(|(name, ..)| *name == topic) {
         return Ok((*schema).to_owned());
+    }
+    if let Some((_, _, background)) = THEMES.iter().find(|(name, ..)| *name == topic) {
+        return Ok(Theme::built_in_json(*background));
     }
     match GUIDES.iter().find(|guide| guide.topic() == topic) {
         Some(guide) => Ok(plain(
@@ -204,7 +223,10 @@ mod tests {
         }
         assert!(topics().starts_with(&["getting-started"]));
         let list = list();
-        assert_eq!(list.lines().count(), GUIDES.len() + SCHEMAS.len());
+        assert_eq!(
+            list.lines().count(),
+            GUIDES.len() + THEMES.len() + SCHEMAS.len()
+        );
         let columns = list.find("  ").unwrap();
         for line in list.lines() {
             assert!(line.len() > columns + 10 && line.len() <= 110, "{line}");

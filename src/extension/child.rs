@@ -45,6 +45,8 @@ pub(super) struct Child {
     pub(super) failures: Vec<(HookKind, u32)>,
     /// Batches that it may not send before this time, and how many.
     paced: Option<(Instant, usize)>,
+    /// Whether it was told that it prints what is no message.
+    pub(super) strayed: bool,
     /// Set when not all of it is there any more.
     pub(super) leaving: Option<Leaving>,
 }
@@ -124,6 +126,7 @@ impl Child {
             over: false,
             failures: Vec::new(),
             paced: None,
+            strayed: false,
             leaving: None,
         }
     }

@@ -3,6 +3,7 @@
 //! A directory of extensions holds executables and folders with one entry point each; order is
 //! by path bytes. Files are only looked at, never opened, so a pipe or a device costs nothing.
 
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -47,9 +48,13 @@ pub fn look(dirs: &[PathBuf]) -> (Vec<Result<Found, Ignored>>, Vec<String>) {
     let mut warnings = Vec::new();
     let mut all = Vec::new();
     for dir in dirs {
-        for (path, metadata) in entries(dir, &mut warnings) {
-            all.push(start_of(path, &metadata, &mut warnings));
-        }
+        let entries = entries(dir, &mut warnings).into_iter();
+        let mut found: Vec<_> = entries
+            .map(|(path, metadata)| start_of(path, &metadata, &mut warnings))
+            .collect();
+        // By what is started, byte by byte: `a.sh` is before `a/index`.
+        found.sort_by(|a, b| path_of(a).cmp(path_of(b)));
+        all.extend(found);
     }
     (all, warnings)
 }
@@ -91,6 +96,14 @@ fn start_of(
     }
 }
 
+fn path_of(one: &Result<Found, Ignored>) -> &[u8] {
+    let path = match one {
+        Ok(found) => &found.path,
+        Err(ignored) => &ignored.path,
+    };
+    path.as_os_str().as_encoded_bytes()
+}
+
 /// What is started for a folder: its `index`, else what is named like the folder, else its only
 /// executable.
 fn entry_point(dir: &Path, warnings: &mut Vec<String>) -> Result<PathBuf, &'static str> {
@@ -99,9 +112,18 @@ fn entry_point(dir: &Path, warnings: &mut Vec<String>) -> Result<PathBuf, &'stat
         .filter(|(_, metadata)| is_executable(metadata))
         .map(|(path, _)| path)
         .collect();
-    let index = |path: &&PathBuf| path.file_stem() == Some("index".as_ref());
-    let same = |path: &&PathBuf| [path.file_stem(), path.file_name()].contains(&dir.file_name());
-    let named = files.iter().find(index).or_else(|| files.iter().find(same));
+    let folder = dir.file_name().unwrap_or_default();
+    // `index.mjs` goes before `index.test.mjs`.
+    let is = |path: &Path, name: &OsStr| [path.file_stem(), path.file_name()].contains(&Some(name));
+    let begins = |path: &Path, name: &OsStr| {
+        let file = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let rest = file.strip_prefix(name.as_encoded_bytes());
+        rest.is_some_and(|rest| rest.starts_with(b"."))
+    };
+    let named = ["index".as_ref(), folder].into_iter().find_map(|name| {
+        let whole = files.iter().find(|path| is(path, name));
+        whole.or_else(|| files.iter().find(|path| begins(path, name)))
+    });
     match (named, files.as_slice()) {
         (Some(path), _) => Ok(path.clone()),
         (None, [only]) => Ok(only.clone()),
@@ -223,6 +245,8 @@ mod tests {
             (&["foo/one.sh*", "foo/two.sh*"], &[]),
             (&["foo/one.sh*", "foo/two.sh", "foo/.x*"], &["foo/one.sh"]),
             (&["foo/index.sh", "foo/run*"], &["foo/run"]),
+            (&["foo/index.tar.gz*", "foo/z.sh*"], &["foo/index.tar.gz"]),
+            (&["foo.x*", "foo/index.x*"], &["foo.x", "foo/index.x"]),
             (
                 &["foo/index.test.mjs*", "foo/index.mjs*"],
                 &["foo/index.mjs"],

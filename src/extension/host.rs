@@ -72,6 +72,8 @@ struct Open {
     from: ExtensionId,
     id: Box<RawValue>,
     kind: Kind,
+    /// The answer when nobody answers.
+    cancelled: Value,
 }
 
 /// What an open request holds up.
@@ -352,16 +354,13 @@ impl Host {
     }
 
     fn take_back_questions(&mut self, id: ExtensionId, now: Instant) {
-        let questions: Vec<AskId> = self
-            .asked_by(id)
-            .filter(|ask| {
-                self.open
-                    .get(ask)
-                    .is_some_and(|open| open.kind == Kind::Question)
-            })
-            .collect();
-        for ask in questions {
-            self.answer(ask, Ok(json!({"cancelled": true})), now);
+        let open = self.asked_by(id).filter_map(|ask| {
+            let open = self.open.get(&ask)?;
+            (open.kind == Kind::Question).then(|| (ask, open.cancelled.clone()))
+        });
+        let questions: Vec<(AskId, Value)> = open.collect();
+        for (ask, cancelled) in questions {
+            self.answer(ask, Ok(cancelled), now);
             self.out.push_back(HostEvent::Withdrawn(ask));
         }
     }

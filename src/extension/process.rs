@@ -306,6 +306,7 @@ impl Teller {
                 Ok(Chunk::More) => false,
                 Ok(Chunk::TooLong) => {
                     lines.skip_line();
+                    lost += 1;
                     false
                 }
                 Ok(Chunk::End) | Err(_) => true,

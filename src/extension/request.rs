@@ -3,7 +3,7 @@
 //! The rules that need no state are applied here; who may be asked what, and when, is decided
 //! where the request is served.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::fields::{Fields, block, line};
 use super::ui::{Pane, Panel, Select, Show, SpanRow, WIDGET_ROWS, rows};
@@ -130,6 +130,14 @@ impl Ui {
             Ui::Select(_) | Ui::Confirm { .. } | Ui::Input { .. } | Ui::Editor { .. } => true,
             Ui::Notify { .. } | Ui::Show(_) | Ui::Status(_) | Ui::Activity(_) => false,
             Ui::Widget(_) | Ui::Compose(_) | Ui::Panel(_) | Ui::Pane(_) => false,
+        }
+    }
+
+    /// The answer when the person gives none.
+    pub fn cancelled(&self) -> Value {
+        match self {
+            Ui::Confirm { .. } => json!({"confirmed": false}),
+            _ => json!({"cancelled": true}),
         }
     }
 }

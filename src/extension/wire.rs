@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::request::{self, Request};
 use crate::chat::Output;
-use crate::text::json;
+use crate::text::{clip_chars, json};
 
 /// Longest line from an extension, in bytes without its end.
 pub const MAX_LINE: usize = 10 << 20;
@@ -22,6 +22,9 @@ const JOINED: usize = 32 << 10;
 
 /// Most values of one answer or request.
 const MAX_VALUES: usize = 250_000;
+
+/// Characters of a line of no recognised form that are kept, to be told.
+const NOISE: usize = 120;
 
 /// What stands in the place of more.
 const TOO_MUCH: &str = "it holds more than 250,000 values";
@@ -51,8 +54,8 @@ pub enum Message {
     Request(Box<Asking>),
     /// Bytes that are no text. The line is skipped.
     NotUtf8,
-    /// Text of no recognised form. The line is skipped.
-    Noise,
+    /// Text of no recognised form. The line is skipped; this is its beginning.
+    Noise(String),
 }
 
 /// A request of an extension.
@@ -96,7 +99,9 @@ impl Message {
     pub fn is_awaited(&self) -> bool {
         match self {
             Message::Response { .. } | Message::Update { .. } => true,
-            Message::Notify(_) | Message::Request(_) | Message::NotUtf8 | Message::Noise => false,
+            Message::Notify(_) | Message::Request(_) | Message::NotUtf8 | Message::Noise(_) => {
+                false
+            }
         }
     }
 
@@ -124,9 +129,10 @@ pub fn parse(line: &[u8]) -> Message {
     let Ok(line) = std::str::from_utf8(line) else {
         return Message::NotUtf8;
     };
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     compact_update(line)
         .or_else(|| recognise(line))
-        .unwrap_or(Message::Noise)
+        .unwrap_or_else(|| Message::Noise(clip_chars(line.trim(), NOISE)))
 }
 
 /// A request of e as a line, its end included.
@@ -321,7 +327,7 @@ mod tests {
                 format!("request {id} {method} {params}{problem}")
             }
             Message::NotUtf8 => "not text".into(),
-            Message::Noise => "noise".into(),
+            Message::Noise(_) => "noise".into(),
         }
     }
 
@@ -333,6 +339,7 @@ mod tests {
                 r#"response 1 Ok(Object {"a": Number(1)})"#,
             ),
             (r#"{"id":1}"#, "response 1 Ok(Null)"),
+            ("\u{feff}{\"id\":1}", "response 1 Ok(Null)"),
             (r#"{"id":1,"result":null}"#, "response 1 Ok(Null)"),
             (r#"{"id":2,"error":"no"}"#, r#"response 2 Err("no")"#),
             (
@@ -394,7 +401,7 @@ mod tests {
         }
         assert!(matches!(parse(b"\xff{}"), Message::NotUtf8));
         let deep = format!(r#"{{"id":1,"result":{}}}"#, "[".repeat(100_000));
-        assert!(matches!(parse(deep.as_bytes()), Message::Noise));
+        assert!(matches!(parse(deep.as_bytes()), Message::Noise(_)));
     }
 
     #[test]
@@ -407,12 +414,12 @@ mod tests {
         assert!(first.join(line(1, "stdout", "b\n")).is_none());
         assert!(first.join(line(1, "stderr", "c")).is_some());
         assert!(first.join(line(2, "stdout", "c")).is_some());
-        assert!(first.join(Message::Noise).is_some());
+        assert!(first.join(Message::NotUtf8).is_some());
         let Message::Update { chunk, .. } = first else {
             panic!("no update");
         };
         assert_eq!(chunk, "a\nb\n");
-        assert!(Message::Noise.join(line(1, "stdout", "a")).is_some());
+        assert!(Message::NotUtf8.join(line(1, "stdout", "a")).is_some());
         let mut long = line(1, "stdout", &"x".repeat(JOINED));
         assert!(long.join(line(1, "stdout", "y")).is_some());
     }

@@ -43,7 +43,9 @@ pub struct Listed {
 /// newer format or without a word from a person are left out; what the system does not let e read
 /// is listed with the reason.
 pub fn list(home: &Home, cwd: Option<&Path>) -> Result<Vec<Listed>> {
-    let Some(sessions) = home.file("sessions") else {
+    // A home that is none holds no sessions.
+    let is_in_home = |sessions: &PathBuf| sessions.parent().is_some_and(Path::is_dir);
+    let Some(sessions) = home.file("sessions").filter(is_in_home) else {
         return Ok(Vec::new());
     };
     let mut listed = Vec::new();
@@ -81,18 +83,11 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// What a directory holds; nothing when there is none, or the home is none.
+/// What a directory holds; nothing when there is none.
 fn entries(dir: &Path) -> io::Result<Vec<DirEntry>> {
     match fs::read_dir(dir) {
         Ok(entries) => entries.collect(),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(Vec::new())
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }

@@ -93,6 +93,23 @@ impl Theme {
         theme
     }
 
+    /// The built-in one as a file: a start for one of your own.
+    pub fn built_in_json(background: Background) -> String {
+        let color = |dark, light| match match background {
+            Background::Dark => dark,
+            Background::Light => light,
+        } {
+            Color::Default => "\"\"".to_owned(),
+            Color::Indexed(number) => number.to_string(),
+            Color::Rgb(red, green, blue) => format!("\"#{red:02X}{green:02X}{blue:02X}\""),
+        };
+        let lines = table::BUILT_IN
+            .iter()
+            .map(|(name, dark, light)| format!("    \"{name}\": {}", color(*dark, *light)));
+        let lines: Vec<String> = lines.collect();
+        format!("{{\n  \"colors\": {{\n{}\n  }}\n}}\n", lines.join(",\n"))
+    }
+
     /// The theme of a setting: `auto`, `dark`, `light`, or a file `<name>.json` in the first of
     /// `dirs` that has it. What is wrong with the file is a warning; without a usable file the
     /// built-in one is used.

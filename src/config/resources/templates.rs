@@ -51,6 +51,10 @@ impl Template {
         while let Some(at) = rest.find('$') {
             filled.push_str(&rest[..at]);
             rest = &rest[at + 1..];
+            if rest.starts_with('{') && !rest.contains('}') {
+                // Nothing closes it.
+                return filled + "$" + rest;
+            }
             match hole(rest, &words) {
                 Some((text, length)) => {
                     filled.push_str(&text);
@@ -165,7 +169,7 @@ mod tests {
             ("${@:2}|${@:9}|${@:0}", "a b c", "b c||a b c"),
             ("costs $ 5, $x, $$1, ${y}", "a", "costs $ 5, $x, $a, ${y}"),
             ("$1", "'$2' b", "$2"),
-            ("a ${1 and $1", "x", "a ${1 and x"),
+            ("$1 ${1 and $1", "x", "x ${1 and $1"),
             ("${99999999999999999999}|${@:x}", "a", "|${@:x}"),
             ("é$1é", "ü", "éüé"),
             ("$", "a", "$"),

@@ -8,6 +8,7 @@ use super::ending::exit_text;
 use super::{Asked, Failure, Host, HostEvent, Kind, Open};
 use crate::extension::child::{Leaving, MAX_OPEN, Pending, Purpose, State};
 use crate::extension::process::{BATCH, FromChild, News};
+use crate::extension::request::Request;
 use crate::extension::wire::{self, Asking, Message};
 use crate::extension::{AskId, ExtensionId, fields, manifest};
 
@@ -127,7 +128,16 @@ impl Host {
                 );
                 self.chat(HostEvent::Notice(text));
             }
-            Message::Noise => {}
+            Message::Noise(text) => {
+                // Once: the usual case is a greeting, and the next is a program that logs there.
+                if !text.is_empty() && !std::mem::replace(&mut child.strayed, true) {
+                    let text = format!(
+                        "extension {}: what it prints is no message and was skipped: {text}",
+                        child.file
+                    );
+                    self.chat(HostEvent::Notice(text));
+                }
+            }
         }
     }
 
@@ -233,7 +243,16 @@ impl Host {
                 let extension = child.name().to_owned();
                 self.last_ask += 1;
                 let ask = AskId(self.last_ask);
-                let open = Open { from, id, kind };
+                let cancelled = match &request {
+                    Request::Ui(ui) => ui.cancelled(),
+                    Request::Session(_) => Value::Null,
+                };
+                let open = Open {
+                    from,
+                    id,
+                    kind,
+                    cancelled,
+                };
                 self.open.insert(ask, open);
                 self.out.push_back(HostEvent::Asked(Asked {
                     ask,

@@ -21,6 +21,8 @@ pub struct Select {
 pub struct Choice {
     /// What is shown, one line.
     pub label: String,
+    /// The label as it was sent, where it is shown otherwise.
+    given: Option<String>,
     /// Shown beside it, maybe empty.
     pub description: String,
     /// What the extension gets, whole: a string as it is, anything else as JSON text.
@@ -30,7 +32,8 @@ pub struct Choice {
 impl Choice {
     /// The result of the request when this one was picked.
     pub fn answer(&self) -> Value {
-        json!({"value": self.value, "label": self.label})
+        let label = self.given.as_ref().unwrap_or(&self.label);
+        json!({"value": self.value, "label": label})
     }
 }
 
@@ -61,6 +64,7 @@ fn choice(fields: &Fields<'_>, index: usize, item: &Value) -> Result<Option<Choi
     };
     let shown = line(label, LINE_COLUMNS);
     Ok((!shown.is_empty()).then(|| Choice {
+        given: (shown != label).then(|| label.to_owned()),
         label: shown,
         description,
         value: match value {

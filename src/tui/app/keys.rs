@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use super::{ARMED, App, Effect, Surface};
 use crate::agent::Input;
+use crate::config::keybindings::Action;
 use crate::tui::composer::{Handled, PasteStyle};
 use crate::tui::key::{Key, KeyPress};
-use crate::tui::keymap::{Command, command};
+use crate::tui::keymap::{Command, Found, command};
 
 impl App {
     pub fn on_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
@@ -57,8 +58,15 @@ impl App {
     }
 
     fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
-        // An empty draft has nothing to delete.
-        let is_end = press.ctrl && !press.alt && press.key == Key::Char('d');
+        // An empty draft has nothing to delete. Bound to something else, the key does that.
+        let deletes = matches!(
+            self.keymap.find(&press),
+            Found::Action {
+                action: Action::Delete,
+                ..
+            }
+        );
+        let is_end = deletes && press.ctrl && !press.alt && press.key == Key::Char('d');
         if is_end && self.composer.draft().buffer.is_empty() && !self.composer.is_field() {
             return vec![Effect::Quit(0)];
         }

@@ -64,6 +64,7 @@ impl Turn {
 
     pub fn apply(&mut self, event: &TurnEvent, now: Instant) {
         self.phase = match event {
+            _ if self.is_recovery(now) && !ends_recovery(event) => return,
             TurnEvent::Text(_) => Phase::Replying,
             TurnEvent::Compacting => Phase::Compacting,
             TurnEvent::Retry {
@@ -86,12 +87,13 @@ impl Turn {
             TurnEvent::Reasoning(_)
             | TurnEvent::ToolBatch(_)
             | TurnEvent::ToolStart(_)
-            | TurnEvent::Compacted { .. } => match self.phase {
-                Phase::Recovered { until, .. } if now < until => return,
-                _ => Phase::Working,
-            },
+            | TurnEvent::Compacted { .. } => Phase::Working,
             _ => return,
         };
+    }
+
+    fn is_recovery(&self, now: Instant) -> bool {
+        matches!(self.phase, Phase::Recovered { until, .. } if now < until)
     }
 
     /// Whether the dot is on.
@@ -111,4 +113,12 @@ impl Turn {
             _ => Some(blink),
         }
     }
+}
+
+/// Whether this says more than that the turn goes on.
+fn ends_recovery(event: &TurnEvent) -> bool {
+    matches!(
+        event,
+        TurnEvent::Compacting | TurnEvent::Retry { .. } | TurnEvent::Recovered { .. }
+    )
 }

@@ -213,3 +213,11 @@ fn depth_comes_from_the_environment() {
         assert_eq!(Depth::detect(&env(vars)), expected, "{vars:?}");
     }
 }
+
+#[test]
+fn the_built_in_themes_can_be_files() {
+    for background in [Background::Dark, Background::Light] {
+        let (theme, bad) = Theme::parse(&Theme::built_in_json(background)).unwrap();
+        assert_eq!((theme, bad), (Theme::built_in(background), vec![]));
+    }
+}

@@ -147,7 +147,7 @@ impl Seen {
             }
             // The host tells about the first; the second is for people.
             Message::NotUtf8 | Message::Notify(_) => return,
-            Message::Noise => match serde_json::from_slice::<Value>(line) {
+            Message::Noise(_) => match serde_json::from_slice::<Value>(line) {
                 Ok(_) => "it is JSON of no form that e knows",
                 Err(_) => "it is not JSON",
             },

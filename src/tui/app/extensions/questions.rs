@@ -167,18 +167,8 @@ impl Questions {
     }
 
     /// The person wants none of them.
-    pub fn cancel_all(&mut self, composer: &mut Composer) -> Vec<Effect> {
-        let mut effects: Vec<Effect> = self.cancel(composer).into_iter().collect();
-        let waiting = self.waiting.drain(..);
-        effects.extend(waiting.map(|question| match question.ui {
-            Ui::Confirm { .. } => answered(question.ask, json!({"confirmed": false})),
-            _ => answered(question.ask, json!({"cancelled": true})),
-        }));
-        effects
-    }
-
     /// The person does not want the open one.
-    fn cancel(&mut self, composer: &mut Composer) -> Option<Effect> {
+    pub fn cancel(&mut self, composer: &mut Composer) -> Option<Effect> {
         let open = self.close(composer)?;
         Some(answered(open.ask, open.cancelled()))
     }
