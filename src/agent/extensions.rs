@@ -177,7 +177,7 @@ impl Extensions {
     pub fn next(&mut self) -> Option<Vec<Happening>> {
         let event = self.host.next_event()?;
         Some(match event {
-            HostEvent::Notice(text) | HostEvent::Diagnostic(text) => {
+            HostEvent::Notice(text) | HostEvent::Diagnostic(text) | HostEvent::Stray(text) => {
                 vec![Happening::Output(Output::Notice(text))]
             }
             HostEvent::Said { extension, text } => {

@@ -152,11 +152,16 @@ impl Host {
         let (notices, rest) = std::mem::take(&mut self.out)
             .into_iter()
             .partition::<Vec<_>, _>(|event| {
-                matches!(event, HostEvent::Notice(_) | HostEvent::Diagnostic(_))
+                matches!(
+                    event,
+                    HostEvent::Notice(_) | HostEvent::Diagnostic(_) | HostEvent::Stray(_)
+                )
             });
         self.out = rest.into();
         let text = |event| match event {
-            HostEvent::Notice(text) | HostEvent::Diagnostic(text) => Some(text),
+            HostEvent::Notice(text) | HostEvent::Diagnostic(text) | HostEvent::Stray(text) => {
+                Some(text)
+            }
             _ => None,
         };
         notices.into_iter().filter_map(text).collect()

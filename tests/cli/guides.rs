@@ -16,7 +16,10 @@ fn every_listed_guide_prints() {
     for line in list.lines() {
         let topic = line.split_whitespace().next().unwrap();
         let guide = place.e().args(["docs", topic]).run().ends_with(0).stdout;
-        let begins = if topic.starts_with("schema-") {
+        let begins = if ["schema-", "theme-"]
+            .iter()
+            .any(|file| topic.starts_with(file))
+        {
             "{"
         } else {
             "# "

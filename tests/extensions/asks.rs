@@ -187,7 +187,7 @@ fn an_interrupt_takes_back_the_question_of_what_it_interrupts() {
     assert_eq!(rpc.result(&prompt)["aborted"], true);
     assert_eq!(
         played.answer_to(&question),
-        json!({"result": {"cancelled": true}})
+        json!({"result": {"confirmed": false}})
     );
     let why = rpc.refused(
         "ask.reply",

@@ -251,6 +251,7 @@ impl Check {
                 HostEvent::Answered(ticket, result) => return Some((ticket, result)),
                 // The watch keeps these, or they follow from what is told already.
                 HostEvent::Diagnostic(_)
+                | HostEvent::Stray(_)
                 | HostEvent::Hooked(..)
                 | HostEvent::Update(..)
                 | HostEvent::Withdrawn(_)

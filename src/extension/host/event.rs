@@ -17,6 +17,8 @@ pub enum HostEvent {
     Notice(String),
     /// A line that an extension wrote to standard error, with whose it is.
     Diagnostic(String),
+    /// The first line of its output that is no message, with whose it is.
+    Stray(String),
     /// An extension has something to say.
     Said {
         /// Its name.

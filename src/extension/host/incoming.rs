@@ -130,12 +130,14 @@ impl Host {
             }
             Message::Noise(text) => {
                 // Once: the usual case is a greeting, and the next is a program that logs there.
-                if !text.is_empty() && !std::mem::replace(&mut child.strayed, true) {
+                // What looks like a message is for `e ext check` to judge.
+                let is_text = !text.is_empty() && !text.starts_with('{');
+                if is_text && !std::mem::replace(&mut child.strayed, true) {
                     let text = format!(
                         "extension {}: what it prints is no message and was skipped: {text}",
                         child.file
                     );
-                    self.chat(HostEvent::Notice(text));
+                    self.chat(HostEvent::Stray(text));
                 }
             }
         }

@@ -116,7 +116,7 @@ mod tests {
         );
         assert_eq!(
             select.options[2].answer(),
-            json!({"value": "5", "label": "a"})
+            json!({"value": "5", "label": "a\u{1b}[1m"})
         );
         assert_eq!(
             parse(json!({"title": "T", "options": vec!["x"; 5000]}))

@@ -287,10 +287,9 @@ impl App {
             || extensions.completions.is_open()
     }
 
-    /// Closes what takes keys: the open question is answered as cancelled, the panel is closed.
+    /// Closes what takes keys: questions are answered as cancelled, the panel is closed.
     pub(super) fn close_extension_surfaces(&mut self) -> Vec<Effect> {
-        let cancelled = self.extensions.questions.cancel(&mut self.composer);
-        let mut effects: Vec<Effect> = cancelled.into_iter().collect();
+        let mut effects = self.extensions.questions.cancel_all(&mut self.composer);
         effects.extend(self.extensions.panels.dismiss());
         self.extensions.completions.close();
         effects

@@ -167,8 +167,15 @@ impl Questions {
     }
 
     /// The person wants none of them.
+    pub fn cancel_all(&mut self, composer: &mut Composer) -> Vec<Effect> {
+        let mut effects: Vec<Effect> = self.cancel(composer).into_iter().collect();
+        let waiting = self.waiting.drain(..);
+        effects.extend(waiting.map(|question| answered(question.ask, question.ui.cancelled())));
+        effects
+    }
+
     /// The person does not want the open one.
-    pub fn cancel(&mut self, composer: &mut Composer) -> Option<Effect> {
+    fn cancel(&mut self, composer: &mut Composer) -> Option<Effect> {
         let open = self.close(composer)?;
         Some(answered(open.ask, open.cancelled()))
     }
