@@ -241,3 +241,14 @@ fn diagnostics_are_notices_and_never_output() {
     );
     assert!(!run.stderr.contains('\x1b'), "{run:?}");
 }
+
+#[test]
+fn a_line_of_diagnostics_that_is_too_long_is_counted() {
+    let place = Place::new();
+    let then =
+        "head -c 300000 /dev/zero | tr '\\0' x >&2; echo >&2; echo after >&2\ncat >/dev/null";
+    place.script("a.sh", &after_manifest(&json!({"name": "a"}), then));
+    let run = place.p(&["go"]).run().ends_with(0);
+    assert!(run.stderr.contains("… and 1 more line\n"), "{run:?}");
+    assert!(run.stderr.contains("extension a.sh: after"), "{run:?}");
+}

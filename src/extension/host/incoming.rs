@@ -49,7 +49,11 @@ impl Host {
                 if let Some(link) = child.link() {
                     link.give_stderr_credit();
                 }
-                let more = (lost > 0).then(|| format!("… and {lost} more lines"));
+                let more = match lost {
+                    0 => None,
+                    1 => Some("… and 1 more line".to_owned()),
+                    _ => Some(format!("… and {lost} more lines")),
+                };
                 let file = child.file.clone();
                 for line in lines.into_iter().chain(more) {
                     let line = fields::line(&line, usize::MAX);

@@ -169,6 +169,18 @@ impl Table {
     }
 }
 
+#[test]
+fn the_end_key_ends_it_where_it_is_not_bound_to_something_else() {
+    for (bindings, expected) in [
+        ("{}", "quit 0"),
+        (r#"{"ctrl+d": "none"}"#, ""),
+        (r#"{"ctrl+d": "kill_to_start"}"#, ""),
+    ] {
+        let mut table = Table::ready(&[("home/keybindings.json", bindings)]);
+        assert_eq!(table.press("\x04"), expected, "{bindings}");
+    }
+}
+
 const FIX: (&str, &str) = (
     "home/prompts/fix.md",
     "---\nargument-hint: <file>\n---\nfix $1",

@@ -122,3 +122,26 @@ fn ends_recovery(event: &TurnEvent) -> bool {
         TurnEvent::Compacting | TurnEvent::Retry { .. } | TurnEvent::Recovered { .. }
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recovery_shows_for_its_time() {
+        let now = Instant::now();
+        let mut turn = Turn::new(RequestId(1), now);
+        let recovered = TurnEvent::Recovered {
+            attempt: 2,
+            limit: 10,
+        };
+        turn.apply(&recovered, now);
+        turn.apply(&TurnEvent::Text("a".into()), now);
+        assert!(matches!(turn.phase, Phase::Recovered { .. }));
+        turn.apply(&TurnEvent::Compacting, now);
+        assert_eq!(turn.phase, Phase::Compacting);
+        turn.apply(&recovered, now);
+        turn.apply(&TurnEvent::Text("b".into()), now + RECOVERED);
+        assert_eq!(turn.phase, Phase::Replying);
+    }
+}

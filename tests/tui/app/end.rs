@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{open, ready};
+use super::{open, ready, under_a_shell};
 use crate::support::{Place, Pty, call, say};
 
 /// The app with a command running.
@@ -143,21 +143,8 @@ fn a_stop_is_a_pause() {
     let place = Place::new();
     let mut pty = Pty::open(80, 24);
     let before = pty.line_modes();
-    // A shell that does what `fg` does.
-    let mut shell = std::process::Command::new("bash");
-    let e = place.app(&[]);
     let script = "set -m; \"$0\" \"$@\"; echo; echo \"stopped here\"; read; fg; echo \"gone: $?\"";
-    shell
-        .args(["-ic", script])
-        .arg(e.get_program())
-        .args(e.get_args())
-        .env_clear();
-    shell.envs(
-        e.get_envs()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
-    shell.current_dir(&place.workspace);
-    pty.start(shell);
+    under_a_shell(&mut pty, &place, &[], script);
     ready(&mut pty);
     pty.send("a draft");
     pty.wait_for("a draft");

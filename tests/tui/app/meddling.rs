@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{open, open_with, ready};
+use super::{open, open_with, ready, under_a_shell};
 use crate::support::{Place, Pty, call, say};
 
 /// The app with the name of its terminal in `T`, for commands that want to reach it.
@@ -173,25 +173,6 @@ fn images_that_cannot_be_sent_are_told_of_or_stay_text() {
     );
 }
 
-/// A shell that does what a person's would, with e as its job.
-fn under_a_shell(place: &Place, columns: u16, rows: u16, script: &str) -> Pty {
-    let mut pty = Pty::open(columns, rows);
-    let mut shell = std::process::Command::new("bash");
-    let e = place.app(&["go"]);
-    shell
-        .args(["-ic", script])
-        .arg(e.get_program())
-        .args(e.get_args())
-        .env_clear();
-    shell.envs(
-        e.get_envs()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
-    shell.current_dir(&place.workspace);
-    pty.start(shell);
-    pty
-}
-
 #[test]
 fn a_turn_survives_a_stop_the_background_and_a_stop_nobody_announced() {
     let place = Place::new();
@@ -199,7 +180,8 @@ fn a_turn_survives_a_stop_the_background_and_a_stop_nobody_announced() {
     place.provider.script([slow.text(" After it.")]);
     let script = "set -m; \"$0\" \"$@\"; echo; echo \"stopped once\"; read; bg %1; \
         read; jobs; echo \"behind\"; read; fg %1; echo; echo \"stopped twice\"; read; fg %1; echo \"gone: $?\"";
-    let mut pty = under_a_shell(&place, 80, 30, script);
+    let mut pty = Pty::open(80, 30);
+    under_a_shell(&mut pty, &place, &["go"], script);
     let before = Pty::open(8, 8).line_modes();
     pty.wait_for("Before the stop.");
     pty.send("a draft");

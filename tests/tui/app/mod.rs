@@ -34,3 +34,20 @@ pub fn ready(pty: &mut Pty) {
         text.contains('┃') && text.contains("test")
     });
 }
+
+/// A shell that does what a person's would, with e as its job.
+pub fn under_a_shell(pty: &mut Pty, place: &Place, args: &[&str], script: &str) {
+    let mut shell = std::process::Command::new("bash");
+    let e = place.app(args);
+    shell
+        .args(["-ic", script])
+        .arg(e.get_program())
+        .args(e.get_args())
+        .env_clear();
+    shell.envs(
+        e.get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    shell.current_dir(&place.workspace);
+    pty.start(shell);
+}
