@@ -180,10 +180,6 @@ impl Composer {
             buffer.replace(range, "");
         }
         buffer.insert_mark(label, Mark::Pane { text });
-        match buffer.text()[buffer.caret()..].starts_with(' ') {
-            true => buffer.go(buffer.caret() + 1, false),
-            false => buffer.insert(" "),
-        }
     }
 
     /// Attaches an image to the draft.
