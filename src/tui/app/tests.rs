@@ -357,6 +357,30 @@ fn a_key_goes_into_its_file_and_nowhere_else() {
     assert!(!table.draft().contains("0123"));
 }
 
+#[test]
+fn a_key_without_a_usable_model_is_stored_and_says_what_is_left() {
+    for (provider, left) in [
+        ("openai", "this build cannot ask models of OpenAI yet"),
+        (
+            "openrouter",
+            "choose a model by its name: /model openrouter/…",
+        ),
+    ] {
+        let mut table = Table::new(&[]);
+        table.press("␛");
+        assert_eq!(table.press(&format!("/login {provider}\rk-1\r")), "");
+        let screen = table.screen();
+        assert!(
+            screen.contains("Signed in") && screen.contains("stored in auth.json"),
+            "{screen}"
+        );
+        assert!(screen.contains(left), "{screen}");
+        assert_eq!(screen.matches("no model is available yet").count(), 1);
+        table.press("\r");
+        assert!(table.app.surface.is_none());
+    }
+}
+
 fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).unwrap().permissions().mode() & 0o777
