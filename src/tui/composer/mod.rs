@@ -263,6 +263,11 @@ impl Composer {
         self.field.is_some()
     }
 
+    /// Whether the draft came from history and has not been touched since.
+    pub fn is_recalled(&self) -> bool {
+        self.is_recalled
+    }
+
     /// Whether what is typed is masked.
     pub fn is_secret(&self) -> bool {
         self.field.as_ref().is_some_and(|field| field.is_secret)
