@@ -116,6 +116,8 @@ pub struct App {
     is_opening: bool,
     /// The list of sessions that e began with is open: a prompt waits for the choice.
     awaits_pick: bool,
+    /// A fresh session that opens after all begins with the banner.
+    awaits_banner: bool,
     /// Requests of commands whose answers are awaited, and what for.
     awaited: HashMap<RequestId, sessions::Awaited>,
     /// Starts the extensions anew.
@@ -175,6 +177,7 @@ impl App {
             cycling: None,
             is_opening: false,
             awaits_pick: false,
+            awaits_banner: false,
             awaited: HashMap::new(),
             relaunch,
             armed_until: None,
