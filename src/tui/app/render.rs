@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::turn::Phase;
+use super::turn::{Phase, seconds_left};
 use super::{App, Turn};
 use crate::config::layout::expand;
 use crate::text::{one_line, width};
@@ -170,7 +170,7 @@ impl App {
             } => Activity::Retry {
                 attempt: *attempt,
                 limit: *limit,
-                seconds: at.saturating_duration_since(now).as_secs(),
+                seconds: seconds_left(*at, now),
                 reason,
             },
             Phase::Recovered {
