@@ -98,6 +98,8 @@ pub struct App {
     queue: queue::Queue,
     /// An image or a text that is being read for the draft.
     reading: Option<images::Reading>,
+    /// Why the image that was pasted last stays a path.
+    told_of_image: Option<String>,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -162,6 +164,7 @@ impl App {
             reader: None,
             queue: queue::Queue::default(),
             reading: None,
+            told_of_image: None,
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,

@@ -12,7 +12,6 @@ use super::{App, Done, Effect, Turn, commands, task};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source};
 use crate::chat::Image;
 use crate::config::resources::{Skill, template};
-use crate::error::Result;
 use crate::extension::{Hook, HookKind, Verdict};
 
 #[derive(Debug)]
@@ -163,7 +162,7 @@ impl App {
     pub(super) fn read(
         &mut self,
         request: RequestId,
-        text: Result<Option<String>>,
+        text: crate::error::Result<Option<String>>,
         now: Instant,
     ) -> Vec<Effect> {
         let waits = |line: &Submitted| match line.stage {
@@ -301,7 +300,16 @@ impl App {
     }
 
     /// The file that a line seems to begin with has been read.
-    pub(super) fn looked(&mut self, number: u64, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+    pub(super) fn looked(
+        &mut self,
+        number: u64,
+        images: Result<Vec<Image>, Option<String>>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let images = images.unwrap_or_else(|why| {
+            self.tell_why_no_image(why);
+            Vec::new()
+        });
         let waits = |line: &&mut Submitted| matches!(line.stage, Stage::Image(at) if at == number);
         if let Some(line) = self.submitted.iter_mut().find(waits) {
             line.stage = Stage::NoImage;
