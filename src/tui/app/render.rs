@@ -98,7 +98,11 @@ impl App {
                 }
             }
         }
-        rows.extend(self.widgets(columns));
+        let widgets = self.widgets(columns);
+        if rows.is_empty() && !widgets.is_empty() {
+            rows.push(Row::default());
+        }
+        rows.extend(widgets);
         match self.queue.band() {
             band if band.waiting == 0 => rows.push(Row::default()),
             band => {
