@@ -635,6 +635,21 @@ fn what_runs_says_so_and_how_it_is_stopped() {
 }
 
 #[test]
+fn a_summary_says_when_it_is_made() {
+    let mut table = Table::ready(&[]);
+    table.press("/compact\r/compact\r");
+    let screen = table.screen();
+    assert!(screen.contains("another summary is made after this one"));
+    assert!(!screen.contains("next step"), "{screen}");
+    table.press("␛/compact\r");
+    assert!(table.screen().contains("made when this has stopped"));
+    let session = table.app.session.as_mut().unwrap();
+    session.turn = Some(Turn::new(RequestId(1), table.now));
+    table.press("/compact\r");
+    assert!(table.screen().contains("the turn's next step"));
+}
+
+#[test]
 fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
     let mut table = Table::ready(&[]);
     let at = table.app.cwd.clone();
