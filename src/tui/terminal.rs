@@ -46,6 +46,8 @@ struct Mode {
     enter: &'static str,
     /// Makes sure of it when it was entered and somebody may have changed it since.
     again: &'static str,
+    /// Makes sure that it is off when it was not entered and somebody may have switched it on.
+    off: &'static str,
     leave: &'static str,
 }
 
@@ -63,6 +65,7 @@ const LIST: &[Mode] = &[
         is_wanted: |_| true,
         enter: "\x1b[22;0t",
         again: "",
+        off: "",
         leave: "\x1b]0;\x1b\\\x1b[23;0t",
     },
     // Bracketed paste.
@@ -70,6 +73,7 @@ const LIST: &[Mode] = &[
         is_wanted: |_| true,
         enter: "\x1b[?2004h",
         again: "\x1b[?2004h",
+        off: "",
         leave: "\x1b[?2004l",
     },
     // The keyboard protocol, flag "disambiguate".
@@ -77,6 +81,7 @@ const LIST: &[Mode] = &[
         is_wanted: |_| true,
         enter: "\x1b[>1u",
         again: "\x1b[=1;1u",
+        off: "",
         leave: "\x1b[<1u",
     },
     // The alternate screen, which has keyboard flags of its own.
@@ -84,13 +89,15 @@ const LIST: &[Mode] = &[
         is_wanted: |modes| modes.alternate,
         enter: "\x1b[?1049h\x1b[>1u",
         again: "",
+        off: "",
         leave: "\x1b[<1u\x1b[?1049l",
     },
     // Buttons and drags, in the encoding that knows large coordinates.
     Mode {
         is_wanted: |modes| modes.mouse,
         enter: "\x1b[?1002h\x1b[?1006h",
-        again: "\x1b[?1002h\x1b[?1006h",
+        again: "\x1b[?1003l\x1b[?1002h\x1b[?1006h",
+        off: "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l",
         leave: "\x1b[?1006l\x1b[?1002l",
     },
 ];
@@ -171,11 +178,7 @@ impl Terminal {
         self.stop_writing();
         let mut state = lock(&self.state);
         while matches!((&self.stop.0).read(&mut [0; 64]), Ok(1..)) {}
-        let mut bytes = String::new();
-        for mode in LIST.iter().filter(|mode| mode.is_on(state.entered)) {
-            bytes.push_str(mode.again);
-        }
-        bytes.push_str(&between(state.entered, modes));
+        let bytes = again(state.entered) + &between(state.entered, modes);
         state.entered = Some(modes);
         self.is_ours.store(true, Ordering::Release);
         self.put(&mut state, bytes.as_bytes(), Some(MODES))
@@ -190,6 +193,11 @@ impl Terminal {
         }
         let entered = state.entered.replace(modes);
         between(entered, modes).into_bytes()
+    }
+
+    /// The bytes that make sure of the modes, where a program may have changed them without a trace.
+    pub fn again(&self) -> Vec<u8> {
+        again(lock(&self.state).entered).into_bytes()
     }
 
     /// Writes bytes of a frame. Waits as long as the terminal takes to read them, or until `leave`
@@ -214,8 +222,11 @@ impl Terminal {
         self.is_ours.store(false, Ordering::Release);
         let mut bytes = String::from(if state.is_cut { MEND } else { "" });
         bytes.push_str(END_FRAME);
-        for mode in LIST.iter().rev().filter(|mode| mode.is_on(entered)) {
-            bytes.push_str(mode.leave);
+        for mode in LIST.iter().rev() {
+            bytes.push_str(match mode.is_on(entered) {
+                true => mode.leave,
+                false => mode.off,
+            });
         }
         let mut bytes = bytes.into_bytes();
         bytes.extend_from_slice(farewell);
@@ -293,6 +304,18 @@ pub fn settling(env: &Env) -> Duration {
         (true, false) => Duration::from_millis(50),
         (true, true) => Duration::from_millis(300),
     }
+}
+
+/// Makes sure of what is on and of what is not. Nothing while the terminal is not ours.
+fn again(entered: Option<Modes>) -> String {
+    let again = |mode: &Mode| match mode.is_on(entered) {
+        true => mode.again,
+        false => mode.off,
+    };
+    LIST.iter()
+        .filter(|_| entered.is_some())
+        .map(again)
+        .collect()
 }
 
 /// Leaves what is on and not wanted, in reverse, then enters what is wanted and not on.

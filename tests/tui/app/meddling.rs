@@ -59,12 +59,11 @@ fn a_command_that_resets_the_terminal_is_repaired() {
     pty.send("next\r");
     pty.wait_for("  And on.");
     assert_eq!(pty.line_modes(), raw);
-    // What leaves no trace on the line is mended by ctrl+l.
-    pty.send("!printf '\\033[?2004l' >$T; echo twice\r");
+    // What leaves no trace on the line is mended when the command has ended.
+    let modes = pty.screen.modes();
+    pty.send("!printf '\\033[?2004l\\033[?1003h\\033[?1000h\\033[?1006h' >$T; echo twice\r");
     pty.wait_for("  twice");
-    assert!(!pty.screen.modes().contains("paste"));
-    pty.send("\x0c");
-    pty.wait("the modes", |screen| screen.modes().starts_with("paste"));
+    pty.wait("the modes", |screen| screen.modes() == modes);
     pty.send("\x04");
     assert!(pty.wait_exit().success());
     assert_eq!(pty.screen.modes(), "");
