@@ -519,7 +519,7 @@ fn a_pane_is_read_and_attached_from() {
     // Enter went on to the next section, where rows are selected and attached.
     table.screen(120, 20);
     assert_eq!(table.press("j\x1b[1;2B\r"), "");
-    assert_eq!(table.draft(), "hi\nChanges:\nsecond\nthird\n ");
+    assert_eq!(table.draft(), "hi\nChanges:\nsecond\nthird\n");
     assert!(table.screen(120, 20)[17].starts_with("┃ hi[Changes · 2 rows]"));
 }
 
