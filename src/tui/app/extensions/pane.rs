@@ -237,7 +237,8 @@ impl App {
             let rows = self.place_pane(area, "");
             surface.draw(area, &rows);
             let hint = format!("{} conversation", self.layout.focus);
-            let row = status::row(&[], &hint, size.columns.into());
+            let columns = size.columns.into();
+            let row = self.with_question(status::row(&[], &hint, columns), columns);
             let below = Rect {
                 top: area.rows,
                 rows: 1,

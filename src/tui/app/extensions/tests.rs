@@ -220,7 +220,10 @@ fn questions_wait_for_their_turn() {
         let screen = table.screen(40, 12).join("\n");
         ["FIRST", "SECOND"].map(|title| screen.contains(title))
     };
-    assert_eq!(titles(&mut table), [false, false]);
+    let last = table.screen(40, 12).pop().unwrap();
+    assert_eq!(last, "me asks: FIRST · esc to answer");
+    let last = table.screen(80, 12).pop().unwrap();
+    assert!(last.starts_with("↑/↓") && last.ends_with("  me asks: FIRST · esc to answer"));
     table.app.surface = None;
     assert_eq!(titles(&mut table), [true, false]);
     table.app.withdrawn(AskId::for_test(1));
@@ -238,24 +241,48 @@ fn questions_wait_for_their_turn() {
     assert!(!table.app.composer.is_field());
 }
 
+/// Also its own asker's, and one that takes no keys. Nobody waits unseen.
 #[test]
-fn no_panel_hides_a_question() {
+fn a_question_waits_behind_a_panel_and_says_so() {
+    for (owner, interactive) in [(OTHER, true), (ME, true), (OTHER, false), (ME, false)] {
+        let mut table = Table::new();
+        let panel = json!({"title": "Game", "lines": ["board"], "interactive": interactive});
+        table.ask(owner, "ui.panel", panel);
+        table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
+        let screen = table.screen(60, 16);
+        assert!(screen.contains(&"board".into()), "{screen:?}");
+        let last = screen.last().unwrap();
+        let asks = "me asks: Delete? · esc to answer";
+        assert!(last.starts_with("esc close") && last.ends_with(asks));
+        // Behind the reader, too, and where a pane fills the screen.
+        table.app.open_reader();
+        assert!(table.screen(60, 16)[15].ends_with(asks));
+        table.app.reader = None;
+        table.ask(OTHER, "ui.pane", pane("p"));
+        table.press("\x14");
+        assert_eq!(table.screen(30, 16)[15], "me asks: Delete?");
+        table.app.extensions.pane = None;
+        table.press("x");
+        let closed = format!("{}:ui.panel_closed{{}}", owner.0);
+        assert_eq!(table.press("\x1b"), closed);
+        assert!(table.screen(60, 16).join("\n").contains("y yes"));
+        // Who played or wrote may have pressed the next key for that.
+        assert_eq!(table.press("y"), "");
+        table.now += Duration::from_secs(1);
+        assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
+    }
+}
+
+/// A panel that comes later waits for the answer.
+#[test]
+fn an_open_question_stays() {
     let mut table = Table::new();
+    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
     let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
     table.ask(OTHER, "ui.panel", panel);
-    table.press("x");
-    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
-    let screen = table.screen(40, 16).join("\n");
-    assert!(
-        screen.contains("Delete?") && !screen.contains("board"),
-        "{screen}"
-    );
-    // Who plays has not seen it yet, and the reader opens over it.
-    assert_eq!(table.press("y"), "");
-    table.now += Duration::from_secs(1);
-    assert_eq!(table.press("\x0f\x0f"), "");
+    assert!(table.screen(60, 16).join("\n").contains("Delete?"));
     assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
-    assert!(table.screen(40, 16).join("\n").contains("board"));
+    assert!(table.screen(60, 16).join("\n").contains("board"));
     assert_eq!(table.press("y"), r#"1:ui.key{"key":"y"}"#);
 }
 
