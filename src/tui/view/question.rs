@@ -77,8 +77,15 @@ pub fn field_rows(title: &str, from: &str, lines: bool, columns: usize) -> Vec<R
     ]
 }
 
-/// The hint of what is open while a question waits behind it: `asks` says whose.
-pub fn waiting(asks: &str, hint: Row, columns: usize) -> Row {
+/// The hint of what is open while a question waits behind it: `asks` says whose. `closes` when esc
+/// gets there.
+pub fn waiting(asks: &str, closes: bool, hint: Row, columns: usize) -> Row {
+    let how = format!("{asks} · esc to answer");
+    let asks = if closes {
+        widest(&[&how, asks], columns)
+    } else {
+        asks
+    };
     let asks = clipped(asks, Style::colored(Token::Warning), columns);
     match hint.width() + 2 + asks.width() <= columns {
         true => surface::header(hint, asks, columns),

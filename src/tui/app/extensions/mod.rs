@@ -207,10 +207,7 @@ impl App {
             && self.reader.is_none()
             && !extensions.panels.is_open()
             && !extensions.completions.is_open();
-        if is_free
-            && self.session.is_some()
-            && extensions.questions.open_next(&mut self.composer)
-        {
+        if is_free && self.session.is_some() && extensions.questions.open_next(&mut self.composer) {
             self.deafen(now);
         }
     }
@@ -221,11 +218,8 @@ impl App {
         let Some(asks) = waits.filter(|_| self.session.is_some()) else {
             return row;
         };
-        let how = match self.pane_has_focus() && self.reader.is_none() {
-            true => "",
-            false => " · esc to answer",
-        };
-        question::waiting(&(asks + how), row, columns)
+        let is_behind_pane = self.pane_has_focus() && self.reader.is_none();
+        question::waiting(&asks, !is_behind_pane, row, columns)
     }
 
     /// Whether keys are for a panel. A question that was open before it stands over it.

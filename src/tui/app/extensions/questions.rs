@@ -156,7 +156,10 @@ impl Questions {
     pub fn waits(&self) -> Option<String> {
         let next = self.waiting.front().filter(|_| self.open.is_none())?;
         let from = clip_columns(&next.from, FROM);
-        Some(format!("{from} asks: {}", clip_columns(next.ui.title(), TITLE)))
+        Some(format!(
+            "{from} asks: {}",
+            clip_columns(next.ui.title(), TITLE)
+        ))
     }
 
     pub fn rows(&self, columns: usize) -> Option<Vec<Row>> {

@@ -259,7 +259,9 @@ fn a_question_waits_behind_a_panel_and_says_so() {
         assert!(table.screen(60, 16)[15].ends_with(asks));
         table.app.reader = None;
         table.ask(OTHER, "ui.pane", pane("p"));
-        table.press("\x14");
+        if !table.app.pane_has_focus() {
+            table.press("\x14");
+        }
         assert_eq!(table.screen(30, 16)[15], "me asks: Delete?");
         table.app.extensions.pane = None;
         table.press("x");
@@ -521,9 +523,10 @@ fn pane(id: &str) -> Value {
 #[test]
 fn a_pane_is_read_and_attached_from() {
     let mut table = Table::new();
+    table.press("h");
     assert_eq!(table.ask(ME, "ui.pane", pane("p")), "={}");
-    // Nobody asked for it: the keys stay where they were.
-    assert_eq!(table.press("hi"), "");
+    // The keys stay where they were.
+    assert_eq!(table.press("i"), "");
     assert_eq!(table.draft(), "hi");
     table.press("\x14");
     let select = |method: &str, item: &str| {
@@ -554,6 +557,7 @@ fn a_pane_is_read_and_attached_from() {
 fn a_pane_stands_beside_the_conversation_or_in_its_place() {
     let mut table = Table::new();
     table.ask(ME, "ui.pane", pane("p"));
+    table.press("\x14");
     assert!(table.app.modes().alternate && table.app.modes().mouse);
     let wide = table.screen(120, 20);
     assert_eq!(wide.len(), 20);
@@ -621,6 +625,28 @@ fn the_mouse_finds_its_place_in_a_pane() {
         show(table.app.on_mouse(mouse)),
         r#"0:pane.closed{"pane":"p"}"#
     );
+}
+
+/// A pane opens focused, unless somebody writes or something else takes the keys.
+#[test]
+fn a_pane_takes_no_keys_of_somebody_else() {
+    for (typed, focused) in [("", true), ("x", false), ("x\x7f", true), ("/", false)] {
+        let mut table = Table::new();
+        table.press(typed);
+        table.ask(ME, "ui.pane", pane("p"));
+        assert_eq!(table.app.pane_has_focus(), focused, "{typed:?}");
+    }
+    for (method, params) in [
+        ("ui.confirm", json!({"title": "Sure?"})),
+        ("ui.input", json!({"title": "Who?"})),
+        ("ui.panel", json!({"title": "G", "interactive": true})),
+    ] {
+        let mut table = Table::new();
+        table.ask(OTHER, method, params);
+        table.ask(ME, "ui.pane", pane("p"));
+        table.app.refuse_questions("");
+        assert!(!table.app.pane_has_focus(), "{method}");
+    }
 }
 
 /// Lists that were read for the draft, and drafts that extensions write, are nobody's typing.
