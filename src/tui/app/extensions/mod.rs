@@ -318,6 +318,14 @@ impl App {
             .refuse_all(&mut self.composer, why)
     }
 
+    /// The session is another one: what was shown in the one before goes, and who showed it is told.
+    pub(super) fn clear_shown(&mut self) -> Vec<Effect> {
+        self.extensions.slots = Slots::default();
+        let mut effects = self.close_pane();
+        effects.extend(self.extensions.panels.dismiss());
+        effects
+    }
+
     /// The extensions are others from now on: nothing of the old ones stays.
     pub(super) fn forget_extensions(&mut self, why: &str) -> Vec<Effect> {
         let effects = self.refuse_questions(why);

@@ -181,7 +181,7 @@ impl App {
         }
     }
 
-    fn close_pane(&mut self) -> Vec<Effect> {
+    pub(super) fn close_pane(&mut self) -> Vec<Effect> {
         let closed = self.extensions.pane.take().map(|pane| pane.closed());
         closed.into_iter().collect()
     }

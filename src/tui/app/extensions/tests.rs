@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::completion::Listed;
-use super::super::{App, Done, Effect, Surface, Task};
-use crate::agent::{Input, RequestId, SessionKey, TurnEvent};
+use super::super::{App, Done, Effect, Opened, Surface, Task};
+use crate::agent::{Answer, Input, Past, Reason, RequestId, SessionKey, SessionSpec, TurnEvent};
 use crate::config::Chord;
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
@@ -14,6 +14,7 @@ use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, requ
 use crate::tui::frame::Size;
 use crate::tui::key::{Button, InputEvent, Key, KeyPress, Mouse, MouseKind, Parser};
 use crate::tui::testing::{check, plain};
+use crate::tui::transcript::Transcript;
 use crate::tui::view::login::Login;
 
 const ME: ExtensionId = ExtensionId(0);
@@ -508,6 +509,50 @@ fn replies_wait_for_their_rendering() {
         rows.contains("one") && rows.contains("SECOND") && !rows.contains("two"),
         "{rows}"
     );
+}
+
+/// A new or resumed session, and a fork, begin with an empty screen.
+#[test]
+fn nothing_is_taken_along_into_another_session() {
+    let mut table = Table::new();
+    let show_all = |table: &mut Table| {
+        for (method, params) in [
+            ("ui.status", json!({"text": "SLOT"})),
+            ("ui.activity", json!({"text": "SLOT"})),
+            ("ui.widget", json!({"lines": ["SLOT"]})),
+            ("ui.panel", json!({"title": "SLOT"})),
+            (
+                "ui.pane",
+                json!({"sections": [{"kind": "text", "body": "SLOT"}]}),
+            ),
+        ] {
+            table.ask(ME, method, params);
+        }
+        assert_eq!(table.screen(120, 30).concat().matches("SLOT").count(), 4);
+    };
+    let closed = r#"0:pane.closed{"pane":"pane"} 0:ui.panel_closed{}"#;
+    show_all(&mut table);
+    let told = show(table.app.fork("")).replace("Send(Fork", "FORK");
+    assert!(told.starts_with(&format!("{closed} FORK")), "{told}");
+    table.ask(ME, "ui.status", json!({"text": "SLOT"}));
+    let fork = RequestId(table.app.last_request);
+    table.app.awaited(fork, Answer::Forked(None), table.now);
+    assert!(!table.screen(120, 30).concat().contains("SLOT"));
+    show_all(&mut table);
+    let opened = Opened {
+        spec: SessionSpec::for_test(),
+        past: Past::default(),
+        transcript: Transcript::new(Default::default()),
+        warnings: Vec::new(),
+        reason: Reason::New,
+    };
+    let told = show(table.app.on_done(Done::Opened(Ok(Box::new(opened)))));
+    let at = |text: &str| {
+        told.find(text)
+            .unwrap_or_else(|| panic!("no {text} in {told}"))
+    };
+    assert!(at("Close") < at(closed) && at(closed) < at("Open("));
+    assert!(!table.screen(120, 30).concat().contains("SLOT"));
 }
 
 fn pane(id: &str) -> Value {
