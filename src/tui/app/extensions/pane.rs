@@ -85,10 +85,11 @@ impl App {
                 None
             }
             _ => {
-                // A pane that nobody asked for must not take the keys of somebody who writes.
+                // It must not take the keys of somebody who writes, unless that one asked for it.
                 let had_focus = place.as_ref().is_some_and(|shown| shown.focused);
-                let focused = had_focus || self.extensions.calls.is_wanted(from);
-                let replaced = place.replace(ShownPane {
+                let is_wanted = self.extensions.calls.is_wanted(from);
+                let focused = had_focus || is_wanted || self.nobody_writes();
+                let replaced = self.extensions.pane.replace(ShownPane {
                     owner: from,
                     id: pane.id.clone(),
                     view: Pane::new(pane),
@@ -99,6 +100,16 @@ impl App {
                 replaced.map(|old| old.closed())
             }
         }
+    }
+
+    /// Whether the composer has the keys, and nothing was written into it.
+    fn nobody_writes(&self) -> bool {
+        let draft = self.composer.draft();
+        self.surface.is_none()
+            && !self.extension_takes_keys()
+            && !self.composer.is_field()
+            && draft.buffer.is_empty()
+            && self.composer.attachments().is_none()
     }
 
     /// Whether a pane is open, which takes the alternate screen.
@@ -170,7 +181,7 @@ impl App {
         }
     }
 
-    fn close_pane(&mut self) -> Vec<Effect> {
+    pub(super) fn close_pane(&mut self) -> Vec<Effect> {
         let closed = self.extensions.pane.take().map(|pane| pane.closed());
         closed.into_iter().collect()
     }
@@ -237,7 +248,8 @@ impl App {
             let rows = self.place_pane(area, "");
             surface.draw(area, &rows);
             let hint = format!("{} conversation", self.layout.focus);
-            let row = status::row(&[], &hint, size.columns.into());
+            let columns = size.columns.into();
+            let row = self.with_question(status::row(&[], &hint, columns), columns);
             let below = Rect {
                 top: area.rows,
                 rows: 1,
