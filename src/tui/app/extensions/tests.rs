@@ -638,6 +638,22 @@ fn a_pane_stands_beside_the_conversation_or_in_its_place() {
     assert!(!table.app.modes().alternate);
 }
 
+/// A question takes the keys, and the person may go to the pane and back before it is answered.
+#[test]
+fn the_pane_is_reached_while_a_question_is_open() {
+    let mut table = Table::new();
+    table.ask(ME, "ui.pane", pane("p"));
+    table.ask(ME, "ui.confirm", json!({"title": "Sure?"}));
+    table.screen(120, 20);
+    table.now += Duration::from_secs(2);
+    assert!(!table.app.pane_has_focus());
+    table.press("\x14");
+    assert!(table.press("\x1b[B").contains("pane.select"));
+    assert!(table.screen(120, 20)[19].ends_with("ctrl+t conversation"));
+    table.press("\x14");
+    assert_eq!(table.press("\r"), r#"={"confirmed":true}"#);
+}
+
 #[test]
 fn the_mouse_finds_its_place_in_a_pane() {
     let mut table = Table::new();
