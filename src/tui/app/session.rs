@@ -273,6 +273,7 @@ impl App {
             request,
             next,
         }));
+        effects.extend(self.clear_shown());
         effects
     }
 }
