@@ -134,7 +134,7 @@ impl App {
                     Some(asked) if self.is_busy() => self.queue.first(asked.line),
                     Some(Asked { line, .. }) => {
                         self.transcript.push_error(&why);
-                        self.give_back(&line.text, line.images);
+                        self.give_back(line);
                     }
                     None => self.transcript.push_error(&why),
                 }
