@@ -100,10 +100,8 @@ impl App {
                 });
                 if let Some(turn) = turn {
                     let elapsed = now.saturating_duration_since(turn.started);
-                    match turn.summarises {
-                        true => self.transcript.end_compaction(&result),
-                        false => self.transcript.end_turn(&result, elapsed),
-                    }
+                    let elapsed = (!turn.summarises).then_some(elapsed);
+                    self.transcript.end_turn(&result, elapsed);
                     self.queue_turn_over();
                 }
                 if let (Some(session), Some(log)) = (&mut self.session, result.log) {
