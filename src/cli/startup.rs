@@ -296,25 +296,16 @@ fn wanted(argv: &[OsString], traced: bool) -> Wanted {
         return Wanted::Declarations;
     }
     if given(FlagId::Print) {
-        return Wanted::Everything(Serves {
-            ui: false,
-            session: true,
-        });
+        return Wanted::Everything(Serves::Session);
     }
     // What manages e must work with the worst of extensions.
     let is_prompt = argv.iter().any(|arg| arg == "--");
     let command = named_command(argv).filter(|_| !is_prompt);
     match command.map(|command| command.id) {
         Some(CommandId::Help) => Wanted::Declarations,
-        Some(CommandId::Rpc) => Wanted::Everything(Serves {
-            ui: true,
-            session: false,
-        }),
+        Some(CommandId::Rpc) => Wanted::Everything(Serves::Client { answers: false }),
         Some(_) => Wanted::Nothing,
-        None => Wanted::Everything(Serves {
-            ui: true,
-            session: true,
-        }),
+        None => Wanted::Everything(Serves::Everything),
     }
 }
 
