@@ -377,9 +377,11 @@ impl Host {
         }
     }
 
-    /// Adds what an extension says by itself. What nobody takes out in time is dropped.
+    /// Adds what an extension says by itself. What nobody takes out in time is dropped, and its own
+    /// words where nobody looks.
     fn chat(&mut self, event: HostEvent) {
-        if self.out.len() < CHATTER {
+        let is_own = matches!(event, HostEvent::Said { .. } | HostEvent::Diagnostic(_));
+        if self.out.len() < CHATTER && (self.serves.has_ui() || !is_own) {
             self.out.push_back(event);
         }
     }
