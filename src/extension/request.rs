@@ -133,6 +133,15 @@ impl Ui {
         }
     }
 
+    /// What a question asks; nothing for what is none.
+    pub fn title(&self) -> &str {
+        match self {
+            Ui::Select(select) => &select.title,
+            Ui::Confirm { title, .. } | Ui::Input { title, .. } | Ui::Editor { title, .. } => title,
+            _ => "",
+        }
+    }
+
     /// The answer when the person gives none.
     pub fn cancelled(&self) -> Value {
         match self {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::span::{SpanRow, remark, rows};
+use super::span::{SpanRow, rows};
 use crate::extension::fields::Fields;
 
-/// Most rows of a panel, the one that counts the rest not included.
+/// Most rows of a panel.
 const MAX_ROWS: usize = 200;
 
 /// A footer panel, drawn anew with every message.
@@ -15,6 +15,8 @@ pub struct Panel {
     pub title: String,
     /// What it shows.
     pub lines: Vec<SpanRow>,
+    /// How many more lines it was given.
+    pub left_out: usize,
     /// Whether its owner gets the keys.
     pub interactive: bool,
 }
@@ -28,16 +30,14 @@ impl Panel {
         let fields = Fields::of(params, "the panel")?;
         let count = fields.list("lines")?.len();
         let rows = rows(&fields, "lines")?.take(MAX_ROWS);
-        let mut lines = rows.collect::<Result<Vec<_>, _>>()?;
-        if count > MAX_ROWS {
-            lines.push(remark(format!("{} more lines", count - MAX_ROWS)));
-        }
+        let lines = rows.collect::<Result<Vec<_>, _>>()?;
         let title = fields.line("title")?;
         if title.is_empty() && lines.is_empty() {
             return Err("`title` or `lines` is needed".to_owned());
         }
         Ok(Some(Self {
             title,
+            left_out: count - lines.len(),
             lines,
             interactive: fields.boolean("interactive")?.unwrap_or_default(),
         }))
@@ -55,8 +55,8 @@ mod tests {
         let panel =
             Panel::parse(&json!({"title": "T", "lines": vec!["x"; 100_000], "interactive": true}));
         let panel = panel.unwrap().unwrap();
-        assert!(panel.interactive && panel.lines.len() == MAX_ROWS + 1);
-        assert_eq!(panel.lines[MAX_ROWS][0].text, "99800 more lines");
+        assert!(panel.interactive && panel.lines.len() == MAX_ROWS);
+        assert_eq!(panel.left_out, 99_800);
         let full = Panel::parse(&json!({"lines": vec!["x"; MAX_ROWS]}))
             .unwrap()
             .unwrap();

@@ -83,13 +83,14 @@ impl App {
             Some(text) => one_line(text, None),
             None => format!("{name} · ←/→ depth · ↑/↓ PgUp/PgDn scroll · esc close"),
         };
+        let status = self.with_question(self.status(columns, now), columns);
         let muted = Style::colored(Token::Muted);
         let hint = clipped(&hint, muted.clone(), columns.saturating_sub(2));
         Some([
             Row::default(),
             prefixed("┃ ", muted, hint),
             Row::default(),
-            self.status(columns, now),
+            status,
         ])
     }
 }

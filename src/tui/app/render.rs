@@ -153,6 +153,9 @@ impl App {
                 }
             }
         }
+        if let Some(hint) = rows.pop() {
+            rows.push(self.with_question(hint, columns));
+        }
         Below {
             rows,
             caret: Some(caret).filter(|_| !takes_keys || typed_into.is_some()),

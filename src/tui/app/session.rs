@@ -269,6 +269,7 @@ impl App {
             request,
             next,
         }));
+        effects.extend(self.clear_shown());
         effects
     }
 }

@@ -88,13 +88,18 @@ impl App {
         self.is_opening = true;
         let fork = self.next_session();
         let name = label(name);
-        self.request(Awaited::Fork(fork, name), |session, request| Input::Fork {
-            session,
-            request,
-            fork,
-            handle: None,
-            replaces: true,
-        })
+        // The core begins the fork before it answers, and what is drawn for that shall stay.
+        let mut effects = self.clear_shown();
+        effects.extend(
+            self.request(Awaited::Fork(fork, name), |session, request| Input::Fork {
+                session,
+                request,
+                fork,
+                handle: None,
+                replaces: true,
+            }),
+        );
+        effects
     }
 
     pub(super) fn name(&mut self, name: &str) -> Vec<Effect> {
@@ -242,10 +247,9 @@ impl App {
         self.transcript.push_notice(
             "forked: from here on this is a session of its own; the one before stays as it is",
         );
-        let mut effects = match &name {
-            Some(name) => self.name(name),
-            None => Vec::new(),
-        };
+        // What was drawn while the log was copied.
+        let mut effects = self.clear_shown();
+        effects.extend(name.map(|name| self.name(&name)).unwrap_or_default());
         effects.extend(self.carry_out(now));
         effects
     }

@@ -13,7 +13,7 @@ const FRAME: usize = 5;
 pub fn page(panel: &Panel, height: usize) -> usize {
     let room = height.saturating_sub(FRAME).max(1);
     match panel.lines.len() {
-        all if all <= room => all,
+        all if all + usize::from(panel.left_out > 0) <= room => all,
         _ => room - 1,
     }
 }
@@ -24,26 +24,25 @@ pub fn rows(panel: &Panel, owner: &str, top: usize, columns: usize, height: usiz
     let title = Rich::of(&panel.title, Style::default().bold()).clip(columns);
     let owner = Rich::of(owner, dim()).clip(columns);
     let header = surface::header(title, owner, columns);
-    let (all, page) = (panel.lines.len(), page(panel, height));
-    let top = top.min(all - page);
+    let (kept, page) = (panel.lines.len(), page(panel, height));
+    let all = kept + panel.left_out;
+    let top = top.min(kept - page);
     let lines = panel.lines[top..top + page].iter();
     let mut body: Vec<Row> = lines.map(|line| widget::rich(line).clip(columns)).collect();
-    let mut hint = "esc close";
+    // The keys of an interactive one are its own.
+    let scrolls = page < kept && !panel.interactive;
     if page < all {
-        let rest = match panel.interactive {
-            // Its keys are its own.
-            true => format!("{} more lines", all - page),
-            false => format!(
-                "lines {}-{} of {all}",
-                (top + 1).min(top + page),
-                top + page
-            ),
+        let last = top + page;
+        let rest = match scrolls {
+            true => format!("lines {}-{last} of {all}", (top + 1).min(last)),
+            false => format!("{} more lines", all - page),
         };
         body.push(clipped(&rest, dim(), columns));
-        if !panel.interactive {
-            hint = "pgup/pgdn scroll · esc close";
-        }
     }
+    let hint = match scrolls {
+        true => "pgup/pgdn scroll · esc close",
+        false => "esc close",
+    };
     framed(header, body, hint, columns)
 }
 
@@ -63,6 +62,7 @@ mod tests {
             let panel = Panel {
                 title: "Board".into(),
                 lines: (0..count).map(line).collect(),
+                left_out: count % 2,
                 interactive: true,
             };
             for columns in 0..30 {
@@ -86,6 +86,7 @@ mod tests {
         let panel = Panel {
             title: "T".into(),
             lines: (0..9).map(line).collect(),
+            left_out: 0,
             interactive: true,
         };
         let expected = ["─".repeat(14), "T           me".into(), String::new()];
@@ -102,5 +103,16 @@ mod tests {
         assert_eq!(shown[7], "pgup/pgdn scroll · esc close");
         let shown = plain(&rows(&panel, "me", 99, 40, 8));
         assert_eq!(shown[3..6], ["7", "8", "lines 8-9 of 9"]);
+        let panel = Panel {
+            left_out: 5,
+            ..panel
+        };
+        let shown = plain(&rows(&panel, "me", 99, 40, 8));
+        assert_eq!(shown[3..6], ["7", "8", "lines 8-9 of 14"]);
+        let shown = plain(&rows(&panel, "me", 0, 40, 15));
+        assert_eq!(
+            shown[11..],
+            ["8", "5 more lines", &"─".repeat(40), "esc close"]
+        );
     }
 }

@@ -6,7 +6,7 @@ use super::status::widest;
 use super::surface::{self, dim, divider, framed};
 use crate::extension::ui::Choice;
 use crate::tui::rich::{Rich, clipped};
-use crate::tui::style::{Row, Style};
+use crate::tui::style::{Row, Style, Token};
 
 /// Rows of a list that are seen at a time.
 const HEIGHT: usize = 6;
@@ -75,6 +75,22 @@ pub fn field_rows(title: &str, from: &str, lines: bool, columns: usize) -> Vec<R
         divider(columns),
         clipped(hint, dim(), columns),
     ]
+}
+
+/// The hint of what is open while a question waits behind it: `asks` says whose. `closes` when esc
+/// gets there.
+pub fn waiting(asks: &str, closes: bool, hint: Row, columns: usize) -> Row {
+    let how = format!("{asks} · esc to answer");
+    let asks = if closes {
+        widest(&[&how, asks], columns)
+    } else {
+        asks
+    };
+    let asks = clipped(asks, Style::colored(Token::Warning), columns);
+    match hint.width() + 2 + asks.width() <= columns {
+        true => surface::header(hint, asks, columns),
+        false => asks,
+    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,31 @@ fn enter(pty: &mut Pty, line: &str) {
     pty.send("\r");
 }
 
+/// Everything that an extension can have on the screen; the panel is behind what is open.
+fn show_everything(me: &Played, pty: &mut Pty) {
+    for (method, params) in [
+        ("ui.status", json!({"text": "S-SLOT"})),
+        ("ui.activity", json!({"text": "A-SLOT"})),
+        ("ui.widget", json!({"lines": ["W-SLOT"]})),
+        (
+            "ui.panel",
+            json!({"title": "P-PANEL", "lines": [], "interactive": true}),
+        ),
+        (
+            "ui.pane",
+            json!({"title": "P-PANE", "sections": [{"kind": "text", "body": "PANE-BODY"}]}),
+        ),
+    ] {
+        assert_eq!(me.ask(method, params), done());
+    }
+    pty.wait("all of it", |screen| {
+        let text = screen.text();
+        ["A-SLOT", "W-SLOT", "PANE-BODY"]
+            .iter()
+            .all(|part| text.contains(part))
+    });
+}
+
 /// The styles of the row in which that text stands, joined.
 #[track_caller]
 fn styles(pty: &Pty, text: &str) -> String {

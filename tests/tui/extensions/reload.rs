@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{done, enter};
-use crate::support::{Actor, Place, Played, Pty, call, gone, say};
+use super::{enter, show_everything};
+use crate::support::{Actor, Place, Played, call, gone, say};
 use crate::tui::app::open;
 
 fn cast(place: &Place) -> [Played; 2] {
@@ -18,31 +18,6 @@ fn cast(place: &Place) -> [Played; 2] {
     let me = Actor::new(place, "me", manifest).says("shortcut", json!({"notice": "called once"}));
     let stubborn = Actor::new(place, "stubborn", json!({"name": "stubborn"})).survives();
     [me.play(), stubborn.play()]
-}
-
-/// Everything that an extension can have on the screen; the panel is behind the list of commands.
-fn show_everything(me: &Played, pty: &mut Pty) {
-    for (method, params) in [
-        ("ui.status", json!({"text": "S-SLOT"})),
-        ("ui.activity", json!({"text": "A-SLOT"})),
-        ("ui.widget", json!({"lines": ["W-SLOT"]})),
-        (
-            "ui.panel",
-            json!({"title": "P-PANEL", "lines": [], "interactive": true}),
-        ),
-        (
-            "ui.pane",
-            json!({"title": "P-PANE", "sections": [{"kind": "text", "body": "PANE-BODY"}]}),
-        ),
-    ] {
-        assert_eq!(me.ask(method, params), done());
-    }
-    pty.wait("all of it", |screen| {
-        let text = screen.text();
-        ["A-SLOT", "W-SLOT", "PANE-BODY"]
-            .iter()
-            .all(|part| text.contains(part))
-    });
 }
 
 #[test]

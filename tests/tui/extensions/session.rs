@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{done, enter, plain, why};
+use super::{done, enter, plain, show_everything, why};
 use crate::support::{Actor, Place, Pty, call, say};
 use crate::tui::app::open;
 
@@ -220,6 +220,55 @@ fn a_summary_is_asked_for() {
             .to_string()
             .contains("THE SUMMARY")
     );
+}
+
+/// What was shown in one session is not taken along into another; what its start draws stays.
+#[test]
+fn another_session_begins_with_nothing_on_the_screen() {
+    let place = Place::new();
+    let manifest = json!({"name": "me", "events": ["session_start", "session_shutdown"]});
+    let me = Actor::new(&place, "me", manifest).play();
+    let mut pty = open(&place, 130, 40);
+    enter(&mut pty, "hello");
+    pty.wait_for("  ok");
+    idle(&mut pty);
+    for (round, (line, seen)) in [
+        ("/fork", "session of its own"),
+        ("/resume", "Sessions 2"),
+        ("/new", "begin a new session"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        pty.send(line);
+        pty.wait_for(line);
+        if line == "/resume" {
+            pty.send("\r");
+        }
+        pty.wait_for(seen);
+        show_everything(&me, &mut pty);
+        pty.send(if line == "/resume" { "\x1b[B\r" } else { "\r" });
+        // The shutdown and the start of each round, after the first start.
+        me.wait_nth("event", 2 * round + 2);
+        let text = format!("N-SLOT {round}");
+        assert_eq!(me.ask("ui.status", json!({"text": text})), done());
+        pty.wait_for(&text);
+        let shown = pty.screen.text();
+        for old in ["A-SLOT", "W-SLOT", "S-SLOT", "PANE"] {
+            assert!(!shown.contains(old), "{line}: {old} in {shown}");
+        }
+        let told = |line: &Value| match line["method"].as_str()? {
+            "event" => Some(line["params"]["name"].to_string()),
+            method => Some(method.to_owned()),
+        };
+        let told: Vec<String> = me.lines().iter().filter_map(told).collect();
+        let ends = told.iter().rposition(|one| one.contains("session_start"));
+        let told = &told[..ends.unwrap()];
+        for closed in ["pane.closed", "ui.panel_closed"] {
+            let count = told.iter().filter(|one| *one == closed).count();
+            assert_eq!(count, round + 1, "{line}: {told:?}");
+        }
+    }
 }
 
 /// e asks an extension about every line a person submits, commands and `!` lines, too.

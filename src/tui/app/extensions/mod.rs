@@ -35,6 +35,7 @@ use crate::extension::ui::Slots;
 use crate::extension::{AskId, Asked, ExtensionId};
 use crate::tui::key::KeyPress;
 use crate::tui::style::Row;
+use crate::tui::view::question;
 
 /// Requests of an extension that are painted at once after it was told about a key: it may show
 /// several things for one.
@@ -199,18 +200,30 @@ impl App {
         effects
     }
 
-    /// What waited for a frame: a question opens when it can be seen. It stands over a panel, which
-    /// may be another extension's and would keep it waiting unseen.
+    /// What waited for a frame: a question opens when nothing else is open.
     pub fn before_frame(&mut self, now: Instant) {
-        if self.surface.is_none() && self.session.is_some() {
-            let questions = &mut self.extensions.questions;
-            if questions.open_next(&mut self.composer) {
-                self.deafen(now);
-            }
+        let extensions = &mut self.extensions;
+        let is_free = self.surface.is_none()
+            && self.reader.is_none()
+            && !extensions.panels.is_open()
+            && !extensions.completions.is_open();
+        if is_free && self.session.is_some() && extensions.questions.open_next(&mut self.composer) {
+            self.pane_steps_back();
+            self.deafen(now);
         }
     }
 
-    /// Whether keys are for a panel, unless a question stands over it.
+    /// The last row of the screen, which tells about a question that waits behind what is open.
+    pub(super) fn with_question(&self, row: Row, columns: usize) -> Row {
+        let waits = self.extensions.questions.waits();
+        let Some(asks) = waits.filter(|_| self.session.is_some()) else {
+            return row;
+        };
+        let is_behind_pane = self.pane_has_focus() && self.reader.is_none();
+        question::waiting(&asks, !is_behind_pane, row, columns)
+    }
+
+    /// Whether keys are for a panel. A question that was open before it stands over it.
     pub(super) fn panel_takes_keys(&self) -> bool {
         self.extensions.panels.takes_keys()
     }
@@ -263,10 +276,12 @@ impl App {
     /// The footer surface of an extension, when one shows.
     pub(super) fn extension_surface(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
         let extensions = &mut self.extensions;
+        let completions = &extensions.completions;
+        let is_free = !extensions.panels.takes_keys();
         extensions
             .questions
             .rows(columns)
-            .or_else(|| extensions.completions.rows(columns))
+            .or_else(|| completions.rows(columns).filter(|_| is_free))
             .or_else(|| extensions.panels.rows(columns, height))
     }
 
@@ -302,6 +317,14 @@ impl App {
         self.extensions
             .questions
             .refuse_all(&mut self.composer, why)
+    }
+
+    /// The session is another one: what was shown in the one before goes, and who showed it is told.
+    pub(super) fn clear_shown(&mut self) -> Vec<Effect> {
+        self.extensions.slots = Slots::default();
+        let mut effects = self.close_pane();
+        effects.extend(self.extensions.panels.dismiss());
+        effects
     }
 
     /// The extensions are others from now on: nothing of the old ones stays.

@@ -27,6 +27,8 @@ pub(super) struct ShownPane {
     /// Where the owner would put it.
     side: Option<Side>,
     focused: bool,
+    /// Whether the person went to it from something that is open over the conversation.
+    first: bool,
     /// Where it was drawn last; nowhere while it is hidden.
     area: Rect,
 }
@@ -85,15 +87,17 @@ impl App {
                 None
             }
             _ => {
-                // A pane that nobody asked for must not take the keys of somebody who writes.
+                // It must not take the keys of somebody who writes, unless that one asked for it.
                 let had_focus = place.as_ref().is_some_and(|shown| shown.focused);
-                let focused = had_focus || self.extensions.calls.is_wanted(from);
-                let replaced = place.replace(ShownPane {
+                let is_wanted = self.extensions.calls.is_wanted(from);
+                let focused = had_focus || is_wanted || self.nobody_writes();
+                let replaced = self.extensions.pane.replace(ShownPane {
                     owner: from,
                     id: pane.id.clone(),
                     view: Pane::new(pane),
                     side,
                     focused,
+                    first: false,
                     area: Rect::default(),
                 });
                 replaced.map(|old| old.closed())
@@ -101,27 +105,43 @@ impl App {
         }
     }
 
+    /// Whether the composer has the keys, and nothing was written into it.
+    fn nobody_writes(&self) -> bool {
+        let draft = self.composer.draft();
+        self.surface.is_none()
+            && !self.extension_takes_keys()
+            && !self.composer.is_field()
+            && draft.buffer.is_empty()
+            && self.composer.attachments().is_none()
+    }
+
     /// Whether a pane is open, which takes the alternate screen.
     pub(in crate::tui::app) fn pane_is_open(&self) -> bool {
         self.extensions.pane.is_some()
     }
 
-    /// Whether keys go to the pane. What opens over the conversation has them first.
+    /// Whether keys go to the pane. What opens over the conversation has them first, until the person
+    /// leaves it for the pane.
     pub(in crate::tui::app) fn pane_has_focus(&self) -> bool {
         let is_free = self.surface.is_none() && !self.extensions.questions.is_open();
-        is_free
-            && self
-                .extensions
-                .pane
-                .as_ref()
-                .is_some_and(|pane| pane.focused)
+        let pane = self.extensions.pane.as_ref();
+        pane.is_some_and(|pane| pane.focused && (is_free || pane.first))
     }
 
     pub(super) fn switch_focus(&mut self) -> Vec<Effect> {
+        let goes_there = !self.pane_has_focus();
         if let Some(pane) = &mut self.extensions.pane {
-            pane.focused = !pane.focused;
+            pane.focused = goes_there;
+            pane.first = goes_there;
         }
         Vec::new()
+    }
+
+    /// Something opened over the conversation, which a pane does not outrank.
+    pub(super) fn pane_steps_back(&mut self) {
+        if let Some(pane) = &mut self.extensions.pane {
+            pane.first = false;
+        }
     }
 
     pub(super) fn pane_key(&mut self, press: KeyPress) -> Vec<Effect> {
@@ -170,7 +190,7 @@ impl App {
         }
     }
 
-    fn close_pane(&mut self) -> Vec<Effect> {
+    pub(super) fn close_pane(&mut self) -> Vec<Effect> {
         let closed = self.extensions.pane.take().map(|pane| pane.closed());
         closed.into_iter().collect()
     }
@@ -187,6 +207,7 @@ impl App {
             }
             (MouseKind::Press(Button::Left), Some((row, column))) => {
                 pane.focused = true;
+                pane.first = true;
                 match pane.view.click(row, column) {
                     Clicked::Close => Some(self.close_pane()),
                     Clicked::Selected(selected) => Some(pane.moved(Some(selected))),
@@ -237,7 +258,8 @@ impl App {
             let rows = self.place_pane(area, "");
             surface.draw(area, &rows);
             let hint = format!("{} conversation", self.layout.focus);
-            let row = status::row(&[], &hint, size.columns.into());
+            let columns = size.columns.into();
+            let row = self.with_question(status::row(&[], &hint, columns), columns);
             let below = Rect {
                 top: area.rows,
                 rows: 1,

@@ -9,12 +9,17 @@ use crate::config::keybindings::Action;
 use crate::extension::request::Ui;
 use crate::extension::ui::Choice;
 use crate::extension::{AskId, ExtensionId};
+use crate::text::clip_columns;
 use crate::tui::composer::{Composer, Handled, PasteStyle};
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::keymap::{Command, Found, command};
 use crate::tui::style::Row;
 use crate::tui::view::picker::Picker;
 use crate::tui::view::question;
+
+/// Columns of what is told about a question that waits: who asks, and what.
+const FROM: usize = 20;
+const TITLE: usize = 30;
 
 /// A question and who asks it.
 #[derive(Debug)]
@@ -145,6 +150,16 @@ impl Questions {
 
     pub fn is_open(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// Who asks what, when nothing can be seen of it.
+    pub fn waits(&self) -> Option<String> {
+        let next = self.waiting.front().filter(|_| self.open.is_none())?;
+        let from = clip_columns(&next.from, FROM);
+        Some(format!(
+            "{from} asks: {}",
+            clip_columns(next.ui.title(), TITLE)
+        ))
     }
 
     pub fn rows(&self, columns: usize) -> Option<Vec<Row>> {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::completion::Listed;
-use super::super::{App, Done, Effect, Surface, Task};
-use crate::agent::{Input, RequestId, SessionKey, TurnEvent};
+use super::super::{App, Done, Effect, Opened, Surface, Task};
+use crate::agent::{Answer, Input, Past, Reason, RequestId, SessionKey, SessionSpec, TurnEvent};
 use crate::config::Chord;
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
@@ -14,6 +14,7 @@ use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, requ
 use crate::tui::frame::Size;
 use crate::tui::key::{Button, InputEvent, Key, KeyPress, Mouse, MouseKind, Parser};
 use crate::tui::testing::{check, plain};
+use crate::tui::transcript::Transcript;
 use crate::tui::view::login::Login;
 
 const ME: ExtensionId = ExtensionId(0);
@@ -220,7 +221,10 @@ fn questions_wait_for_their_turn() {
         let screen = table.screen(40, 12).join("\n");
         ["FIRST", "SECOND"].map(|title| screen.contains(title))
     };
-    assert_eq!(titles(&mut table), [false, false]);
+    let last = table.screen(40, 12).pop().unwrap();
+    assert_eq!(last, "me asks: FIRST · esc to answer");
+    let last = table.screen(80, 12).pop().unwrap();
+    assert!(last.starts_with("↑/↓") && last.ends_with("  me asks: FIRST · esc to answer"));
     table.app.surface = None;
     assert_eq!(titles(&mut table), [true, false]);
     table.app.withdrawn(AskId::for_test(1));
@@ -238,24 +242,50 @@ fn questions_wait_for_their_turn() {
     assert!(!table.app.composer.is_field());
 }
 
+/// Also its own asker's, and one that takes no keys. Nobody waits unseen.
 #[test]
-fn no_panel_hides_a_question() {
+fn a_question_waits_behind_a_panel_and_says_so() {
+    for (owner, interactive) in [(OTHER, true), (ME, true), (OTHER, false), (ME, false)] {
+        let mut table = Table::new();
+        let panel = json!({"title": "Game", "lines": ["board"], "interactive": interactive});
+        table.ask(owner, "ui.panel", panel);
+        table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
+        let screen = table.screen(60, 16);
+        assert!(screen.contains(&"board".into()), "{screen:?}");
+        let last = screen.last().unwrap();
+        let asks = "me asks: Delete? · esc to answer";
+        assert!(last.starts_with("esc close") && last.ends_with(asks));
+        // Behind the reader, too, and where a pane fills the screen.
+        table.app.open_reader();
+        assert!(table.screen(60, 16)[15].ends_with(asks));
+        table.app.reader = None;
+        table.ask(OTHER, "ui.pane", pane("p"));
+        if !table.app.pane_has_focus() {
+            table.press("\x14");
+        }
+        assert_eq!(table.screen(30, 16)[15], "me asks: Delete?");
+        table.app.extensions.pane = None;
+        table.press("x");
+        let closed = format!("{}:ui.panel_closed{{}}", owner.0);
+        assert_eq!(table.press("\x1b"), closed);
+        assert!(table.screen(60, 16).join("\n").contains("y yes"));
+        // Who played or wrote may have pressed the next key for that.
+        assert_eq!(table.press("y"), "");
+        table.now += Duration::from_secs(1);
+        assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
+    }
+}
+
+/// A panel that comes later waits for the answer.
+#[test]
+fn an_open_question_stays() {
     let mut table = Table::new();
+    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
     let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
     table.ask(OTHER, "ui.panel", panel);
-    table.press("x");
-    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
-    let screen = table.screen(40, 16).join("\n");
-    assert!(
-        screen.contains("Delete?") && !screen.contains("board"),
-        "{screen}"
-    );
-    // Who plays has not seen it yet, and the reader opens over it.
-    assert_eq!(table.press("y"), "");
-    table.now += Duration::from_secs(1);
-    assert_eq!(table.press("\x0f\x0f"), "");
+    assert!(table.screen(60, 16).join("\n").contains("Delete?"));
     assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
-    assert!(table.screen(40, 16).join("\n").contains("board"));
+    assert!(table.screen(60, 16).join("\n").contains("board"));
     assert_eq!(table.press("y"), r#"1:ui.key{"key":"y"}"#);
 }
 
@@ -481,6 +511,50 @@ fn replies_wait_for_their_rendering() {
     );
 }
 
+/// A new or resumed session, and a fork, begin with an empty screen.
+#[test]
+fn nothing_is_taken_along_into_another_session() {
+    let mut table = Table::new();
+    let show_all = |table: &mut Table| {
+        for (method, params) in [
+            ("ui.status", json!({"text": "SLOT"})),
+            ("ui.activity", json!({"text": "SLOT"})),
+            ("ui.widget", json!({"lines": ["SLOT"]})),
+            ("ui.panel", json!({"title": "SLOT"})),
+            (
+                "ui.pane",
+                json!({"sections": [{"kind": "text", "body": "SLOT"}]}),
+            ),
+        ] {
+            table.ask(ME, method, params);
+        }
+        assert_eq!(table.screen(120, 30).concat().matches("SLOT").count(), 4);
+    };
+    let closed = r#"0:pane.closed{"pane":"pane"} 0:ui.panel_closed{}"#;
+    show_all(&mut table);
+    let told = show(table.app.fork("")).replace("Send(Fork", "FORK");
+    assert!(told.starts_with(&format!("{closed} FORK")), "{told}");
+    table.ask(ME, "ui.status", json!({"text": "SLOT"}));
+    let fork = RequestId(table.app.last_request);
+    table.app.awaited(fork, Answer::Forked(None), table.now);
+    assert!(!table.screen(120, 30).concat().contains("SLOT"));
+    show_all(&mut table);
+    let opened = Opened {
+        spec: SessionSpec::for_test(),
+        past: Past::default(),
+        transcript: Transcript::new(Default::default()),
+        warnings: Vec::new(),
+        reason: Reason::New,
+    };
+    let told = show(table.app.on_done(Done::Opened(Ok(Box::new(opened)))));
+    let at = |text: &str| {
+        told.find(text)
+            .unwrap_or_else(|| panic!("no {text} in {told}"))
+    };
+    assert!(at("Close") < at(closed) && at(closed) < at("Open("));
+    assert!(!table.screen(120, 30).concat().contains("SLOT"));
+}
+
 fn pane(id: &str) -> Value {
     let items: Vec<Value> = (0..12)
         .map(|n| json!({"id": format!("i{n}"), "label": format!("item {n}"), "detail": "+1"}))
@@ -494,9 +568,10 @@ fn pane(id: &str) -> Value {
 #[test]
 fn a_pane_is_read_and_attached_from() {
     let mut table = Table::new();
+    table.press("h");
     assert_eq!(table.ask(ME, "ui.pane", pane("p")), "={}");
-    // Nobody asked for it: the keys stay where they were.
-    assert_eq!(table.press("hi"), "");
+    // The keys stay where they were.
+    assert_eq!(table.press("i"), "");
     assert_eq!(table.draft(), "hi");
     table.press("\x14");
     let select = |method: &str, item: &str| {
@@ -519,7 +594,7 @@ fn a_pane_is_read_and_attached_from() {
     // Enter went on to the next section, where rows are selected and attached.
     table.screen(120, 20);
     assert_eq!(table.press("j\x1b[1;2B\r"), "");
-    assert_eq!(table.draft(), "hi\nChanges:\nsecond\nthird\n ");
+    assert_eq!(table.draft(), "hi\nChanges:\nsecond\nthird\n");
     assert!(table.screen(120, 20)[17].starts_with("┃ hi[Changes · 2 rows]"));
 }
 
@@ -527,6 +602,7 @@ fn a_pane_is_read_and_attached_from() {
 fn a_pane_stands_beside_the_conversation_or_in_its_place() {
     let mut table = Table::new();
     table.ask(ME, "ui.pane", pane("p"));
+    table.press("\x14");
     assert!(table.app.modes().alternate && table.app.modes().mouse);
     let wide = table.screen(120, 20);
     assert_eq!(wide.len(), 20);
@@ -562,6 +638,22 @@ fn a_pane_stands_beside_the_conversation_or_in_its_place() {
     assert!(!table.app.modes().alternate);
 }
 
+/// A question takes the keys, and the person may go to the pane and back before it is answered.
+#[test]
+fn the_pane_is_reached_while_a_question_is_open() {
+    let mut table = Table::new();
+    table.ask(ME, "ui.pane", pane("p"));
+    table.ask(ME, "ui.confirm", json!({"title": "Sure?"}));
+    table.screen(120, 20);
+    table.now += Duration::from_secs(2);
+    assert!(!table.app.pane_has_focus());
+    table.press("\x14");
+    assert!(table.press("\x1b[B").contains("pane.select"));
+    assert!(table.screen(120, 20)[19].ends_with("ctrl+t conversation"));
+    table.press("\x14");
+    assert_eq!(table.press("\r"), r#"={"confirmed":true}"#);
+}
+
 #[test]
 fn the_mouse_finds_its_place_in_a_pane() {
     let mut table = Table::new();
@@ -594,6 +686,28 @@ fn the_mouse_finds_its_place_in_a_pane() {
         show(table.app.on_mouse(mouse)),
         r#"0:pane.closed{"pane":"p"}"#
     );
+}
+
+/// A pane opens focused, unless somebody writes or something else takes the keys.
+#[test]
+fn a_pane_takes_no_keys_of_somebody_else() {
+    for (typed, focused) in [("", true), ("x", false), ("x\x7f", true), ("/", false)] {
+        let mut table = Table::new();
+        table.press(typed);
+        table.ask(ME, "ui.pane", pane("p"));
+        assert_eq!(table.app.pane_has_focus(), focused, "{typed:?}");
+    }
+    for (method, params) in [
+        ("ui.confirm", json!({"title": "Sure?"})),
+        ("ui.input", json!({"title": "Who?"})),
+        ("ui.panel", json!({"title": "G", "interactive": true})),
+    ] {
+        let mut table = Table::new();
+        table.ask(OTHER, method, params);
+        table.ask(ME, "ui.pane", pane("p"));
+        table.app.refuse_questions("");
+        assert!(!table.app.pane_has_focus(), "{method}");
+    }
 }
 
 /// Lists that were read for the draft, and drafts that extensions write, are nobody's typing.
