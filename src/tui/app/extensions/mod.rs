@@ -91,7 +91,11 @@ impl App {
 
     /// Whether rows wait for the next frame because there were too many for this one.
     pub fn has_more_rows(&self) -> bool {
-        self.transcript.has_settled()
+        match &self.extensions.pane {
+            _ if self.reader.is_some() => false,
+            Some(pane) => pane.is_behind(),
+            None => !self.modes().alternate && self.transcript.has_settled(),
+        }
     }
 
     /// An extension wants something.
