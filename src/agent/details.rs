@@ -83,8 +83,58 @@ impl Details {
             "unexecuted_tool_calls": self.unexecuted_calls,
             "settled_tools": self.settled_tools,
             "failed_tools": self.failed_tools,
-            "recovery": recovery(failure.cause),
+            "recovery": self.recovery(),
         })
+    }
+
+    /// What a person can do about it.
+    pub fn recovery(&self) -> String {
+        match self.failure.cause {
+            Cause::Auth => {
+                let provider = &self.provider;
+                return format!(
+                    "use another key: `/login {provider}`, or its environment variable"
+                );
+            }
+            Cause::Network => "check the network, the proxy variables and the provider's base URL",
+            Cause::Stalled => {
+                "send the prompt again; raise `stall_seconds` if the model is only slow"
+            }
+            Cause::RateLimited => "wait, then send the prompt again",
+            Cause::Unavailable => {
+                "wait, then send the prompt again, or choose another model (`/models`)"
+            }
+            Cause::QuotaExhausted => "check the plan or the balance of this account",
+            Cause::Overflow => {
+                "start a new session (`/new`) or choose a model with a larger window (`/models`)"
+            }
+            Cause::Rejected => "read the message; the same request will be refused again",
+        }
+        .to_owned()
+    }
+}
+
+#[cfg(test)]
+impl Details {
+    /// A failure of a class, at the first attempt.
+    pub fn for_test(cause: Cause) -> Self {
+        Self {
+            failure: Failure::new(cause, Stage::Stream, "it failed"),
+            provider: "openai".into(),
+            model: "m".into(),
+            timestamp_ms: 0,
+            attempt_elapsed_ms: 0,
+            step: 1,
+            attempt: 1,
+            max_attempts: 1,
+            partial_argument_bytes: 0,
+            decision: Decision::NotRetryable,
+            partial_text_bytes: 0,
+            reasoning_received: false,
+            unexecuted_calls: 0,
+            settled_tools: 0,
+            failed_tools: 0,
+        }
     }
 }
 
@@ -123,18 +173,5 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::ResponseHeaders => "response_headers",
         Stage::ResponseBody => "response_body",
         Stage::Stream => "stream",
-    }
-}
-
-fn recovery(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Auth => "check the key of this provider in auth.json or its environment variable",
-        Cause::Network => "check the network, the proxy variables and the provider's base URL",
-        Cause::Stalled => "send the prompt again; raise stall_seconds if the model is only slow",
-        Cause::RateLimited => "wait, then send the prompt again",
-        Cause::Unavailable => "wait, then send the prompt again, or choose another model",
-        Cause::QuotaExhausted => "check the plan or the balance of this account",
-        Cause::Overflow => "start a new session or choose a model with a larger window",
-        Cause::Rejected => "read the message; the same request will be refused again",
     }
 }

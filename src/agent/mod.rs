@@ -34,7 +34,7 @@ mod turn;
 mod tests;
 
 pub use crate::tools::Running;
-pub use details::{Details, cause_name};
+pub use details::{Details, cause_label, cause_name};
 pub use event::{
     Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Query, Reason, RequestId,
     SessionInfo, SessionKey, Source, TurnEvent, TurnResult,

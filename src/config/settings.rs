@@ -54,6 +54,20 @@ pub struct Settings {
     pub transcript_hint: Option<String>,
     /// `trust_scroll_hint`: shown when the question about trust needs scrolling.
     pub trust_scroll_hint: Option<String>,
+    /// `error_auth`: heads the error row when a provider refused the key.
+    pub error_auth: Option<String>,
+    /// `error_network`: heads the error row when the way to a provider failed.
+    pub error_network: Option<String>,
+    /// `error_stalled`: heads the error row when a provider fell silent.
+    pub error_stalled: Option<String>,
+    /// `error_rate_limited`: heads the error row when a provider was asked too often.
+    pub error_rate_limited: Option<String>,
+    /// `error_quota`: heads the error row when the allowance of an account is used up.
+    pub error_quota: Option<String>,
+    /// `error_unavailable`: heads the error row when a provider has trouble.
+    pub error_unavailable: Option<String>,
+    /// `error_rejected`: heads the error row when a provider refused the request.
+    pub error_rejected: Option<String>,
     /// `tool_label_rows`: rows that the label of a tool call may take.
     pub tool_label_rows: u64,
     /// `tool_preview_rows`: rows of live output below a running command.
@@ -249,6 +263,41 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text(|s| &mut s.trust_scroll_hint),
     },
     Key {
+        name: "error_auth",
+        help: "heads the error row when a provider refused the key",
+        kind: Kind::Text(|s| &mut s.error_auth),
+    },
+    Key {
+        name: "error_network",
+        help: "heads the error row when the way to a provider failed",
+        kind: Kind::Text(|s| &mut s.error_network),
+    },
+    Key {
+        name: "error_stalled",
+        help: "heads the error row when a provider fell silent",
+        kind: Kind::Text(|s| &mut s.error_stalled),
+    },
+    Key {
+        name: "error_rate_limited",
+        help: "heads the error row when a provider was asked too often",
+        kind: Kind::Text(|s| &mut s.error_rate_limited),
+    },
+    Key {
+        name: "error_quota",
+        help: "heads the error row when the allowance of an account is used up",
+        kind: Kind::Text(|s| &mut s.error_quota),
+    },
+    Key {
+        name: "error_unavailable",
+        help: "heads the error row when a provider has trouble",
+        kind: Kind::Text(|s| &mut s.error_unavailable),
+    },
+    Key {
+        name: "error_rejected",
+        help: "heads the error row when a provider refused the request",
+        kind: Kind::Text(|s| &mut s.error_rejected),
+    },
+    Key {
         name: "tool_label_rows",
         help: "rows that the label of a tool call may take",
         kind: Kind::Number {
@@ -359,6 +408,13 @@ impl Settings {
             tool_history_hint: None,
             transcript_hint: None,
             trust_scroll_hint: None,
+            error_auth: None,
+            error_network: None,
+            error_stalled: None,
+            error_rate_limited: None,
+            error_quota: None,
+            error_unavailable: None,
+            error_rejected: None,
             tool_label_rows: 0,
             tool_preview_rows: 0,
             tool_history_limit: 0,

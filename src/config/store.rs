@@ -1,16 +1,21 @@
 //! The JSON files of the home: read without harm, changed by merging under one lock.
 //!
 //! A write reads the file again, changes only what it is about and replaces the file by rename,
-//! so that no other key is lost and no reader sees half a file. What cannot be understood is
-//! moved aside, never overwritten.
+//! so that no other key is lost or spelled anew and no reader sees half a file. What cannot be
+//! understood is moved aside, never overwritten.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Home;
@@ -78,6 +83,17 @@ enum Broken {
     Unsupported(String),
 }
 
+/// An object as it is written: its keys in order, each with the text of its value.
+#[derive(Default)]
+pub struct InOrder<'a>(pub Vec<(String, &'a RawValue)>);
+
+/// A file's object, and how its values are spelled.
+#[derive(Default)]
+struct Object {
+    values: Map<String, Value>,
+    spelled: HashMap<String, Box<RawValue>>,
+}
+
 impl Store {
     /// The file's object, empty when there is no file, with warnings about what is wrong with it.
     /// Changes nothing on disk.
@@ -86,7 +102,7 @@ impl Store {
             return (Map::new(), Vec::new());
         };
         match self.load(&path) {
-            Ok(map) => (map.unwrap_or_default(), Vec::new()),
+            Ok(object) => (object.unwrap_or_default().values, Vec::new()),
             Err(broken) => {
                 let warning = format!("ignoring `{}`: {}", path.display(), broken.reason());
                 (Map::new(), vec![warning])
@@ -94,8 +110,8 @@ impl Store {
         }
     }
 
-    /// Changes the file's object and writes it back; every key that `change` leaves alone
-    /// survives. Returns warnings, such as where an unreadable file was moved to. Waits up to 5 s
+    /// Changes the file's object and writes it back; every key that `change` leaves alone keeps its
+    /// value to the byte. Returns warnings, such as where an unreadable file was moved to. Waits up to 5 s
     /// for other writers.
     pub fn update(
         &self,
@@ -106,8 +122,8 @@ impl Store {
         let _lock = lock(&dir.join(".store.lock"))?;
         let path = resolve(&dir.join(self.name))?;
         let mut warnings = Vec::new();
-        let mut map = match self.load(&path) {
-            Ok(map) => map.unwrap_or_default(),
+        let object = match self.load(&path) {
+            Ok(object) => object.unwrap_or_default(),
             Err(Broken::Invalid(reason)) => {
                 let aside = quarantine(&path)?;
                 warnings.push(format!(
@@ -115,18 +131,17 @@ impl Store {
                     path.display(),
                     aside.display()
                 ));
-                Map::new()
+                Object::default()
             }
             Err(broken) => {
                 let message = format!("cannot change `{}`: {}", path.display(), broken.reason());
                 return Err(Error::failed(message).remedy("mend or move the file"));
             }
         };
+        let mut map = object.values.clone();
         change(&mut map);
         map.insert("format_version".into(), FORMAT_VERSION.into());
-        let mut text = serde_json::to_string_pretty(&map)
-            .map_err(|error| Error::failed(error.to_string()).context(path.display()))?;
-        text.push('\n');
+        let text = object.rewritten(&map);
         replace(&path, text.as_bytes(), self.mode)?;
         Ok(warnings)
     }
@@ -138,7 +153,7 @@ impl Store {
         };
         match self.load(&path) {
             Ok(None) => Status::Missing,
-            Ok(Some(map)) => match map.get("format_version").and_then(Value::as_u64) {
+            Ok(Some(object)) => match object.values.get("format_version").and_then(Value::as_u64) {
                 Some(version) => Status::Version(version),
                 None => Status::Unversioned,
             },
@@ -148,20 +163,20 @@ impl Store {
         }
     }
 
-    fn load(&self, path: &Path) -> Result<Option<Map<String, Value>>, Broken> {
+    fn load(&self, path: &Path) -> Result<Option<Object>, Broken> {
         let bytes = match sys::fs::read_regular(path, MAX_FILE) {
             Ok(bytes) => bytes,
             Err(error) if sys::fs::is_missing(&error) => return Ok(None),
             Err(error) => return Err(Broken::Unreadable(io_text(&error))),
         };
-        let map = parse_object(&bytes).map_err(Broken::Invalid)?;
-        match map.get("format_version") {
+        let object = Object::parse(&bytes).map_err(Broken::Invalid)?;
+        match object.values.get("format_version") {
             Some(version) if version.as_u64().is_none_or(|n| n > FORMAT_VERSION) => {
                 Err(Broken::Unsupported(format!(
                     "its format_version is {version}, and this build reads up to {FORMAT_VERSION}"
                 )))
             }
-            _ => Ok(Some(map)),
+            _ => Ok(Some(object)),
         }
     }
 }
@@ -176,20 +191,67 @@ impl Broken {
     }
 }
 
-/// Parses a JSON object, with or without a byte-order mark. The error says where it went wrong and
-/// quotes nothing: the file may hold a key.
-pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    serde_json::from_slice(bytes).map_err(|error| {
-        let text = error.to_string();
-        let problem = match error.classify() {
-            Category::Data => "it is not an object",
-            // serde_json ends its texts with the position of the fault.
-            _ => text.split(" at line ").next().unwrap_or(&text),
-        };
-        let (line, column) = (error.line().max(1), error.column().max(1));
-        format!("{problem} at line {line} column {column}")
-    })
+impl Object {
+    /// Parses a JSON object, with or without a byte-order mark. A value that e cannot hold, such as
+    /// `1e400`, reads as null. The error says where it went wrong and quotes nothing: the file may
+    /// hold a key.
+    fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let InOrder(entries) = serde_json::from_slice(bytes).map_err(|error| {
+            let text = error.to_string();
+            let problem = match error.classify() {
+                Category::Data => "it is not an object",
+                // serde_json ends its texts with the position of the fault.
+                _ => text.split(" at line ").next().unwrap_or(&text),
+            };
+            let (line, column) = (error.line().max(1), error.column().max(1));
+            format!("{problem} at line {line} column {column}")
+        })?;
+        let mut object = Self::default();
+        for (key, raw) in entries {
+            let value = serde_json::from_str(raw.get()).unwrap_or_default();
+            object.values.insert(key.clone(), value);
+            object.spelled.insert(key, raw.to_owned());
+        }
+        Ok(object)
+    }
+
+    /// The text of the file with these values in place of the old ones.
+    fn rewritten(&self, values: &Map<String, Value>) -> String {
+        let entries = values.iter().map(|(key, value)| {
+            let kept = self.spelled.get(key);
+            let text = match kept.filter(|_| self.values.get(key) == Some(value)) {
+                Some(raw) => raw.get().to_owned(),
+                None => format!("{value:#}").replace('\n', "\n  "),
+            };
+            format!("  {}: {text}", Value::from(key.as_str()))
+        });
+        format!("{{\n{}\n}}\n", entries.collect::<Vec<_>>().join(",\n"))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for InOrder<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+
+        impl<'de> Visitor<'de> for Entries {
+            type Value = InOrder<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(InOrder(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Entries)
+    }
 }
 
 /// Takes the lock that serves every store. The file lock also keeps threads of this process

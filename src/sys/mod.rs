@@ -4,6 +4,7 @@
 
 pub mod cancel;
 pub mod clock;
+pub mod crash;
 pub mod ended;
 pub mod env;
 pub mod fs;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 use signal_hook::low_level::{pipe, unregister};
 
+use super::crash::Undo;
 use super::poll::{wait_readable, wait_writable};
 use super::signal::{is_ignored, listen};
 
@@ -94,6 +95,15 @@ impl Tty {
     /// The modes it was opened with, whatever changed them since.
     pub fn restore(&self) -> io::Result<()> {
         self.set(&self.original)
+    }
+
+    /// How a crash gives it back: by these bytes, and then with the modes that it was opened with.
+    pub fn undo(&self, bytes: Vec<u8>) -> Undo {
+        Undo {
+            fd: self.file.as_raw_fd(),
+            original: self.original,
+            bytes,
+        }
     }
 
     /// Whether keys come to this process's job.

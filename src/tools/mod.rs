@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::chat::{Output, ToolResult, ToolSpec};
+use crate::chat::{Outcome, Output, ToolResult, ToolSpec};
 use crate::sys::{CancelToken, process};
 use crate::text::{clip_chars, one_line, sanitize};
 
@@ -36,6 +36,8 @@ pub use walk::Walk;
 
 /// Most bytes of one result that a model reads.
 pub const RESULT_CAP: usize = 32 * 1024;
+/// Widest reason on the row of a failed call, in columns.
+const REASON_COLUMNS: usize = 160;
 
 /// One call of a built-in tool.
 pub struct Call<'a> {
@@ -193,7 +195,9 @@ pub fn spec(builtin: &Builtin) -> ToolSpec {
 pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
     match builtin(name) {
         Some(builtin) => match process::can_enter(runtime.workspace()) {
-            Ok(()) => (builtin.run)(runtime, call).unwrap_or_else(|failure| failure),
+            Ok(()) => {
+                (builtin.run)(runtime, call).unwrap_or_else(|failure| reasoned(name, failure))
+            }
             Err(gone) => ToolResult::failed(gone.to_string()),
         },
         None => unknown(
@@ -203,6 +207,17 @@ pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
                 .map(|builtin| builtin.name)
                 .collect::<Vec<_>>(),
         ),
+    }
+}
+
+/// A failure whose row says why. A command's row says that with its output.
+fn reasoned(name: &str, failure: ToolResult) -> ToolResult {
+    let is_bare = failure.outcome == Outcome::Failed && failure.summary == "error";
+    let reason = failure.content.lines().next().unwrap_or_default();
+    let reason = one_line(reason, Some(REASON_COLUMNS));
+    match is_bare && name != "bash" && !reason.is_empty() {
+        true => failure.summary(reason),
+        false => failure,
     }
 }
 
@@ -286,8 +301,22 @@ fn short_name(name: &str) -> String {
 mod tests {
     use super::testing::Bench;
     use super::*;
-    use crate::chat::Outcome;
     use serde_json::json;
+
+    #[test]
+    fn the_row_of_a_failed_call_says_why() {
+        let bench = Bench::new();
+        let failed = bench.run("read", r#"{"path": "not/there.rs"}"#);
+        assert_eq!(failed.outcome, Outcome::Failed);
+        assert!(
+            failed.summary.contains("not/there.rs"),
+            "{}",
+            failed.summary
+        );
+        assert!(failed.content.starts_with(&failed.summary));
+        let failed = bench.run("bash", r#"{"command": 5}"#);
+        assert_eq!(failed.summary, "error");
+    }
 
     #[test]
     fn labels_follow_the_table() {

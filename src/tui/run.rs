@@ -22,6 +22,7 @@ use super::terminal::{self, ASK_BACKGROUND, ASK_CURSOR, Modes, Terminal};
 use crate::agent::{Core, Input as Request, Output};
 use crate::error::Result;
 use crate::extension::Host;
+use crate::sys::crash;
 use crate::sys::poll::pending;
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::{self, JobSignal};
@@ -105,6 +106,7 @@ impl Loop {
         }
         let signals = signal::watch()?;
         let jobs = tty::watch()?;
+        crash::watch()?;
         let keys = File::open("/dev/tty")
             .or_else(|_| io::stdin().as_fd().try_clone_to_owned().map(File::from))?;
         // The core stops with its frontend; signals are looked at here.

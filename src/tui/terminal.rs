@@ -2,7 +2,7 @@
 //! reverse, however e ends.
 //!
 //! There is one list of modes and one function that leaves them. Quit, panic, signals, suspend
-//! and the external editor all use it. The questions that e asks the terminal stand here as well;
+//! and the external editor all use it, and what it writes is ready for a crash. The questions that e asks the terminal stand here as well;
 //! their answers come as input and are read by `key`.
 
 use std::io::{self, Read, Write};
@@ -15,6 +15,7 @@ use std::{panic, thread};
 
 use super::frame::Size;
 use crate::error::{Error, Result, io_text};
+use crate::sys::crash::{self, Undo};
 use crate::sys::poll::{FdKind, fd_kind};
 use crate::sys::tty::Tty;
 use crate::sys::{Env, lock};
@@ -113,6 +114,8 @@ pub struct Terminal {
     is_ours: AtomicBool,
     /// Wakes a write that the terminal does not take. Reading end, writing end.
     stop: (UnixStream, UnixStream),
+    /// What a crash undoes, by the modes that are on.
+    undo: &'static [(Modes, Undo)],
 }
 
 #[derive(Debug, Default)]
@@ -139,8 +142,16 @@ impl Terminal {
         let stop = UnixStream::pair()?;
         stop.0.set_nonblocking(true)?;
         stop.1.set_nonblocking(true)?;
+        let tty = Tty::of(fd)?;
+        let bits = [false, true];
+        let all = bits.map(|alternate| bits.map(|mouse| Modes { alternate, mouse }));
+        let undo = all.concat().into_iter().map(|modes| {
+            let bytes = [MEND.as_bytes(), undo(modes).as_bytes(), BELOW].concat();
+            (modes, tty.undo(bytes))
+        });
         Ok(Arc::new(Self {
-            tty: Tty::of(fd)?,
+            undo: Vec::leak(undo.collect()),
+            tty,
             state: Mutex::default(),
             is_ours: AtomicBool::new(false),
             stop,
@@ -177,6 +188,7 @@ impl Terminal {
         }
         bytes.push_str(&between(state.entered, modes));
         state.entered = Some(modes);
+        self.prepare_crash(modes);
         self.is_ours.store(true, Ordering::Release);
         self.put(&mut state, bytes.as_bytes(), Some(MODES))
     }
@@ -189,6 +201,7 @@ impl Terminal {
             return Vec::new();
         }
         let entered = state.entered.replace(modes);
+        self.prepare_crash(modes);
         between(entered, modes).into_bytes()
     }
 
@@ -207,21 +220,18 @@ impl Terminal {
     pub fn leave(&self, farewell: &[u8]) {
         self.stop_writing();
         let mut state = lock(&self.state);
-        let entered = state.entered.take();
-        if entered.is_none() {
+        let Some(entered) = state.entered.take() else {
             return;
-        }
+        };
         self.is_ours.store(false, Ordering::Release);
         let mut bytes = String::from(if state.is_cut { MEND } else { "" });
-        bytes.push_str(END_FRAME);
-        for mode in LIST.iter().rev().filter(|mode| mode.is_on(entered)) {
-            bytes.push_str(mode.leave);
-        }
+        bytes.push_str(&undo(entered));
         let mut bytes = bytes.into_bytes();
         bytes.extend_from_slice(farewell);
         // Nothing is left to be done about a terminal that takes no bytes or is gone.
         state.is_cut = self.tty.write(&bytes, None, Some(MODES)).is_err();
         let _ = self.tty.restore();
+        crash::set_undo(None);
     }
 
     /// Drops typed bytes, for an end while an answer to a question is on its way.
@@ -252,6 +262,12 @@ impl Terminal {
     pub(super) fn stop_writing(&self) {
         // A full socket wakes as well.
         let _ = (&self.stop.1).write(&[1]);
+    }
+
+    /// A crash from now on finds these modes on.
+    fn prepare_crash(&self, modes: Modes) {
+        let undo = self.undo.iter().find(|(those, _)| *those == modes);
+        crash::set_undo(undo.map(|(_, undo)| undo));
     }
 
     fn put(&self, state: &mut State, bytes: &[u8], limit: Option<Duration>) -> io::Result<()> {
@@ -293,6 +309,13 @@ pub fn settling(env: &Env) -> Duration {
         (true, false) => Duration::from_millis(50),
         (true, true) => Duration::from_millis(300),
     }
+}
+
+/// Ends the frame and leaves these modes.
+fn undo(modes: Modes) -> String {
+    let on = LIST.iter().rev().filter(|mode| (mode.is_wanted)(modes));
+    let leave = on.map(|mode| mode.leave);
+    std::iter::once(END_FRAME).chain(leave).collect()
 }
 
 /// Leaves what is on and not wanted, in reverse, then enters what is wanted and not on.

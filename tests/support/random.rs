@@ -12,4 +12,9 @@ impl Random {
             .wrapping_add(1442695040888963407);
         (self.0 >> 33) % below
     }
+
+    /// A place in something of this length.
+    pub fn index(&mut self, length: usize) -> usize {
+        self.below(length as u64) as usize
+    }
 }

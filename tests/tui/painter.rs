@@ -1,12 +1,14 @@
 //! The painter against an emulator that does not wrap rows again.
 
+mod frames;
+mod storm;
+
 use e::tui::frame::{Caret, Frame, InlineFrame, Rect, Screen as Painter, Size, Surface};
 use e::tui::style::{Row, Style, Token};
 use e::tui::terminal::ASK_CURSOR;
 use e::tui::theme::{Background, Depth, Palette, Theme};
-use e::tui::transcript::{Options, Transcript};
 
-use crate::support::{Screen, assert_golden};
+use crate::support::{Random, Screen, assert_golden};
 
 /// A painter, the terminal it writes to, and what was asked of it so far.
 struct Rig {
@@ -103,19 +105,6 @@ fn numbered(word: &str, numbers: std::ops::Range<usize>) -> Vec<String> {
     numbers.map(|number| format!("{word} {number}.")).collect()
 }
 
-/// A small generator with a fixed start, so that a failure comes again.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-}
-
 #[test]
 fn settled_rows_reach_the_scrollback_once_and_in_order() {
     let mut rig = Rig::new(40, 10, &["$ ls", "a b c", "$ e"]);
@@ -151,17 +140,17 @@ fn random_appends_and_heights_keep_every_row() {
         let mut rig = Rig::new(30, 12, &["$ e"]);
         let mut count = 0;
         for _ in 0..60 {
-            if random.below(3) == 0 {
-                rig.resize(30, 6 + u16::try_from(random.below(20)).unwrap());
+            if random.index(3) == 0 {
+                rig.resize(30, 6 + u16::try_from(random.index(20)).unwrap());
             }
-            if random.below(9) == 0 {
+            if random.index(9) == 0 {
                 rig.painter.forget();
             }
-            let more = [0, 0, 1, 2, 40][random.below(5)];
-            let first = random.below(50);
-            let live = 1 + random.below(5);
+            let more = [0, 0, 1, 2, 40][random.index(5)];
+            let first = random.index(50);
+            let live = 1 + random.index(5);
             let live = numbered("live", first..first + live);
-            let up = random.below(live.len());
+            let up = random.index(live.len());
             rig.show(&numbered("row", count..count + more), &live, up);
             count += more;
             rig.assert_exact();
@@ -176,11 +165,11 @@ fn rows_that_a_small_screen_pushed_out_are_not_written_again() {
         let mut rig = Rig::new(30, 20, &["$ e"]);
         let (mut settled, mut known) = (0, 0);
         for _ in 0..40 {
-            let height = 2 + random.below(20);
+            let height = 2 + random.index(20);
             rig.resize(30, height.try_into().unwrap());
             // The reply grows at its end and settles from its start. What is live fits the screen.
-            known += random.below(4);
-            let now = settled + random.below(known - settled + 1);
+            known += random.index(4);
+            let now = settled + random.index(known - settled + 1);
             let now = now.max((known + 1).saturating_sub(height));
             let mut live = numbered("row", now..known);
             live.push("> ask".to_owned());
@@ -228,137 +217,6 @@ fn widths_that_change_while_a_reply_streams_keep_every_row() {
         );
     }
     rig.assert_exact();
-}
-
-/// What a loop knows while sizes, answers and frames are on their way.
-struct Storm {
-    rig: Rig,
-    transcript: Transcript,
-    /// Signals that the loop has not seen yet, and the answer that it has not seen yet, with the
-    /// number of the resize that it was asked after.
-    signalled: bool,
-    answer: Option<(u16, u16, u32)>,
-    resizes: u32,
-    asked: Option<u32>,
-    /// A frame that the terminal has not read yet.
-    in_flight: Vec<u8>,
-}
-
-impl Storm {
-    fn feed(&mut self, bytes: &[u8]) {
-        let reply = String::from_utf8(self.rig.screen.feed(bytes)).unwrap();
-        if let Some((row, column)) = reply
-            .trim_start_matches("\x1b[")
-            .trim_end_matches('R')
-            .split_once(';')
-        {
-            let number = |text: &str| text.parse::<u16>().unwrap() - 1;
-            self.answer = Some((number(row), number(column), self.asked.unwrap()));
-        }
-    }
-
-    fn deliver_frame(&mut self) {
-        let bytes = std::mem::take(&mut self.in_flight);
-        self.feed(&bytes);
-    }
-
-    fn deliver_signal(&mut self, size: Size) {
-        if std::mem::take(&mut self.signalled) {
-            self.resizes += 1;
-            self.rig.painter.resize(size);
-        }
-    }
-
-    fn deliver_answer(&mut self, size: Size) {
-        if let Some((row, column, asked)) = self.answer.take() {
-            self.asked = None;
-            if asked == self.resizes {
-                self.rig.painter.cursor_is_at(row, column, size);
-            }
-        }
-    }
-
-    fn paint(&mut self) {
-        if self.asked.is_some() && self.rig.painter.is_lost() {
-            return;
-        }
-        self.deliver_frame();
-        if self.rig.painter.is_lost() {
-            self.asked = Some(self.resizes);
-            self.in_flight = ASK_CURSOR.to_vec();
-            return;
-        }
-        let size = self.rig.painter.size();
-        let columns = usize::from(size.columns);
-        let replace = self
-            .transcript
-            .take_back(self.rig.painter.settled_rows(), columns);
-        let settled = self.transcript.settled_rows(columns);
-        let live = ["-".repeat(columns), "> ask".into(), "status".into()];
-        let frame = InlineFrame {
-            replace,
-            settled,
-            live: rows(&live),
-            caret: Some(Caret { row: 1, column: 2 }),
-        };
-        self.in_flight = self.rig.painter.paint(Frame::Inline(frame));
-    }
-}
-
-#[test]
-fn a_storm_of_sizes_loses_no_row() {
-    for seed in 0..400 {
-        let mut random = Random(seed);
-        let mut size = Size {
-            columns: 60,
-            rows: 16,
-        };
-        let mut storm = Storm {
-            rig: Rig::new(size.columns, size.rows, &["$ e"]),
-            transcript: Transcript::new(Options::default()),
-            signalled: false,
-            answer: None,
-            resizes: 0,
-            asked: None,
-            in_flight: Vec::new(),
-        };
-        let mut count = 0;
-        for _ in 0..120 {
-            match random.below(8) {
-                0 | 1 => {
-                    size.columns = [40, 60, 76][random.below(3)];
-                    size.rows = [10, 16, 24][random.below(3)];
-                    storm.rig.screen.resize(size.columns, size.rows);
-                    storm.signalled = true;
-                }
-                2 => storm.deliver_signal(size),
-                3 => storm.deliver_frame(),
-                4 => storm.deliver_answer(size),
-                5 => {
-                    for _ in 0..random.below(4) {
-                        storm.transcript.push_notice(&format!("row {count}."));
-                        count += 1;
-                    }
-                }
-                _ => storm.paint(),
-            }
-        }
-        for _ in 0..4 {
-            storm.deliver_signal(size);
-            storm.deliver_frame();
-            storm.deliver_answer(size);
-            storm.paint();
-        }
-        storm.deliver_frame();
-        let all = storm.rig.everything();
-        // A row that was pushed out while it was written anew is there twice, in its place.
-        let mut found: Vec<_> = all.iter().filter(|row| row.contains("row ")).collect();
-        found.dedup();
-        let expected = numbered("  row", 0..count);
-        let mut rows = found.iter();
-        let is_there = |row: &String| rows.any(|one| *one == row);
-        assert!(expected.iter().all(is_there), "{seed}: {all:#?}");
-    }
 }
 
 #[test]
@@ -590,76 +448,6 @@ fn a_frame_costs_what_changed() {
     rig.show(&["A reply that streams".into()], &live("and goes on"), 2);
     assert!(rig.bytes.len() < 300, "{}", rig.bytes.escape_ascii());
     rig.assert_exact();
-}
-
-/// A row of words, wide characters, marks and styles, up to a little more than the width.
-fn random_row(random: &mut Random, columns: usize) -> Row {
-    let words = [
-        "a", "bc", " ", "   ", "日", "本語", "e\u{301}", "🙂", "x日", "─",
-    ];
-    let mut row = Row::default();
-    while row.width() < random.below(columns + 4) {
-        let style = match random.below(5) {
-            0 => Style::colored(Token::Error),
-            1 => Style::default().bold(),
-            2 => Style {
-                reverse: true,
-                background: Some(Token::SelectedBg),
-                link: Some("https://example.com/".into()),
-                ..Style::default()
-            },
-            _ => Style::default(),
-        };
-        row.push(words[random.below(words.len())], style);
-    }
-    row
-}
-
-#[test]
-fn any_frame_becomes_any_other() {
-    for seed in 0..400 {
-        let mut random = Random(seed);
-        let (columns, height) = (1 + random.below(18), 1 + random.below(6));
-        let size = Size {
-            columns: columns.try_into().unwrap(),
-            rows: height.try_into().unwrap(),
-        };
-        let mut painter = painter(size.columns, size.rows);
-        let mut screen = Screen::new(size.columns, size.rows);
-        for _ in 0..6 {
-            let mut surface = Surface::new(size);
-            for _ in 0..2 {
-                let part = Rect {
-                    left: random.below(columns).try_into().unwrap(),
-                    top: random.below(height).try_into().unwrap(),
-                    columns: random.below(columns + 1).try_into().unwrap(),
-                    rows: size.rows,
-                };
-                let area = if random.below(2) == 0 {
-                    surface.area()
-                } else {
-                    part
-                };
-                let rows: Vec<_> = (0..height)
-                    .map(|_| random_row(&mut random, columns))
-                    .collect();
-                surface.draw(area, &rows);
-            }
-            let caret = Some(Caret {
-                row: random.below(height),
-                column: random.below(columns),
-            });
-            let frame = || Frame::Full {
-                surface: surface.clone(),
-                caret,
-            };
-            screen.feed(&painter.paint(frame()));
-            let mut fresh = Screen::new(size.columns, size.rows);
-            fresh.feed(&self::painter(size.columns, size.rows).paint(frame()));
-            assert_eq!(screen.golden(), fresh.golden(), "{seed}");
-            assert_eq!(screen.modes(), "", "{seed}");
-        }
-    }
 }
 
 #[test]

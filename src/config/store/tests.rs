@@ -59,6 +59,41 @@ fn a_write_keeps_every_other_key_and_their_order() {
 }
 
 #[test]
+fn a_write_changes_no_byte_of_another_value() {
+    let f = fixture();
+    let kept = [
+        r#""price": 2.50"#,
+        r#""id": 12345678901234567890123456789"#,
+        r#""huge": 1e400"#,
+        r#""deep": {"b":[ 1.0,
+  2E3 ],  "a": "\u00e9\/\ud800"}"#,
+        &format!(r#""deeper": {}{}"#, "[".repeat(300), "]".repeat(300)),
+    ];
+    let path = f.path("settings.json");
+    fs::write(&path, format!(r#"{{"model":"old",{}}}"#, kept.join(","))).unwrap();
+    assert_eq!(f.set_model().unwrap(), [""; 0]);
+    let (map, warnings) = SETTINGS.read(&f.home);
+    assert!(warnings.is_empty());
+    assert_eq!((&map["model"], &map["price"]), (&json!("p/m"), &json!(2.5)));
+    let text = fs::read_to_string(&path).unwrap();
+    let expected = kept.join(",\n  ");
+    assert_eq!(
+        text,
+        format!("{{\n  \"model\": \"p/m\",\n  {expected},\n  \"format_version\": 1\n}}\n")
+    );
+    f.set_model().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    // What is new is set out like the rest.
+    let nested = |map: &mut Map<String, Value>| drop(map.insert("x".into(), json!({"a": [1]})));
+    SETTINGS.update(&f.home, nested).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.ends_with("1,\n  \"x\": {\n    \"a\": [\n      1\n    ]\n  }\n}\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn new_files_get_the_mode_of_their_store_and_old_ones_keep_theirs_if_tighter() {
     let f = fixture();
     f.set_model().unwrap();

@@ -3,14 +3,13 @@
 //! Both are read leniently, entry by entry: a broken one is skipped with a warning that says
 //! where it stands, and the rest is used.
 
-use std::fmt;
 use std::path::Path;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::chat::Pricing;
+use crate::config::store::InOrder;
 use crate::provider::{Dialect, Model, Thinking};
 
 /// Largest file, in bytes.
@@ -75,13 +74,10 @@ struct Named {
 
 #[derive(Deserialize)]
 struct File<'a> {
+    /// Their order matters: the first that is signed in to is the default.
     #[serde(borrow, default)]
     providers: InOrder<'a>,
 }
-
-/// A map whose order matters: the first provider that is signed in to is the default.
-#[derive(Default)]
-struct InOrder<'a>(Vec<(String, &'a RawValue)>);
 
 impl Facts {
     /// Lays these facts over a model.
@@ -244,30 +240,6 @@ fn position(text: &str, raw: &RawValue) -> (usize, usize) {
         line,
         before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1,
     )
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for InOrder<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-
-        impl<'de> Visitor<'de> for Entries {
-            type Value = InOrder<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of providers")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(InOrder(entries))
-            }
-        }
-
-        deserializer.deserialize_map(Entries)
-    }
 }
 
 /// The ids that a provider listed when last asked, each with the window it gave.

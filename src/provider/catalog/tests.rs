@@ -309,7 +309,7 @@ fn a_broken_file_costs_only_itself() {
     for (text, part) in [
         ("{\"providers\": {},}", "line 1 column"),
         ("[]", "not an object"),
-        ("{\"providers\": []}", "an object of providers"),
+        ("{\"providers\": []}", "expected an object"),
         ("", "EOF"),
     ] {
         let catalog = Home::new(&[("models.json", text)]).load(&[("DEEPSEEK_API_KEY", "k")]);

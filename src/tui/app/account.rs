@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::deaf::Deaf;
 use super::{App, Done, Effect, Surface, task};
-use crate::agent::Selection;
+use crate::agent::{Process, Selection};
 use crate::config::AUTH;
 use crate::error::Result;
-use crate::provider::{Catalog, Dialect, SignIn};
+use crate::provider::{Catalog, Dialect, ProviderInfo, SignIn};
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::view::login::{Login, Provider, Request};
 
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Pasted {
 
 #[derive(Debug)]
 pub struct SignedIn {
-    /// The file holds it, or why it does not.
+    /// What is to be said when the file holds it, or why it does not.
     stored: Result<Vec<String>>,
     /// The model in use, with the new key.
     selection: Option<Selection>,
@@ -77,6 +77,7 @@ impl App {
                 .providers()
                 .filter(|row| row.sign_in != SignIn::None);
             let providers = offered.map(|row| Provider {
+                usable: is_usable(&row),
                 id: row.name,
                 label: row.display,
                 account: row.sign_in == SignIn::Account,
@@ -95,14 +96,20 @@ impl App {
     pub(super) fn open_login(&mut self, why: Why, providers: Vec<Provider>) -> Vec<Effect> {
         let login = match why {
             Why::Start(reason) => {
-                self.deaf = Deaf::Unseen;
                 let named = self.options.model.as_ref().or(self.settings.model.as_ref());
-                self.transcript.push_notice(match named {
-                    Some(_) => &reason,
-                    None => {
-                        "no model is available yet: sign in, or choose an offline one with /models"
-                    }
-                });
+                // An open panel shows what came of a key, and stays.
+                let is_open = matches!(self.surface, Some(Surface::Login(_)));
+                match named {
+                    Some(_) => self.transcript.push_notice(&reason),
+                    None if is_open => {}
+                    None => self.transcript.push_notice(
+                        "no model is available yet: sign in, or choose an offline one with /models",
+                    ),
+                }
+                if is_open {
+                    return Vec::new();
+                }
+                self.deaf = Deaf::Unseen;
                 Login::new(providers, None)
             }
             Why::Command(name) if name.is_empty() => Login::new(providers, None),
@@ -162,11 +169,6 @@ impl App {
                 self.surface = None;
                 Vec::new()
             }
-            Some(Request::Account(_)) => {
-                let says = "this build cannot sign in with an account; use an API key";
-                login.finish(false, says);
-                Vec::new()
-            }
             Some(Request::Key(provider, key)) => self.store_key(provider, key),
         }
     }
@@ -181,6 +183,11 @@ impl App {
             let stored = AUTH.update(&process.home, |entries| {
                 entries.insert(provider.clone(), json!({"key": key}));
             });
+            let stored = stored.map(|mut says| {
+                says.push("the key is stored in auth.json".to_owned());
+                says.extend(what_is_left(&process, &provider));
+                says
+            });
             let same = current.filter(|current| current.model.provider == provider);
             let selection = same.and_then(|current| {
                 let effort = current.effort.clone();
@@ -194,11 +201,7 @@ impl App {
     /// The key is stored, or is not.
     pub(super) fn signed_in(&mut self, done: SignedIn) -> Vec<Effect> {
         let (ok, says) = match &done.stored {
-            Ok(warnings) => {
-                let says = "the key is stored in auth.json".to_owned();
-                let lines = warnings.iter().cloned().chain([says]);
-                (true, lines.collect::<Vec<_>>().join("\n"))
-            }
+            Ok(says) => (true, says.join("\n")),
             Err(error) => (false, error.to_string()),
         };
         match &mut self.surface {
@@ -211,6 +214,25 @@ impl App {
             _ => Vec::new(),
         }
     }
+}
+
+/// What stands between a key and a first turn with it.
+fn what_is_left(process: &Process, provider: &str) -> Option<String> {
+    let catalog = Catalog::load(process.home.dir(), &process.env);
+    let row = catalog.providers().find(|row| row.name == provider)?;
+    match (is_usable(&row), row.models) {
+        (false, _) => Some(format!(
+            "this build cannot ask models of {} yet",
+            row.display
+        )),
+        (true, 0) => Some(format!("choose a model by its name: /model {provider}/…")),
+        (true, _) => None,
+    }
+}
+
+/// Whether this build can ask its models.
+fn is_usable(row: &ProviderInfo) -> bool {
+    Dialect::from_name(row.dialect).is_some_and(Dialect::is_spoken)
 }
 
 /// Whose key this is, when it is one: none named means that it could be of several.

@@ -60,7 +60,9 @@ impl App {
         if !is_free || self.composer.is_field() {
             return Vec::new();
         }
-        let Some((kind, range)) = self.word() else {
+        // A prompt out of history is walked past; what it ends with is no search.
+        let word = self.word().filter(|_| !self.composer.is_recalled());
+        let Some((kind, range)) = word else {
             self.surface = None;
             self.lists.asked = None;
             self.lists.dismissed = false;
@@ -77,6 +79,16 @@ impl App {
         let query = self.composer.draft().buffer.text()[range][1..].to_owned();
         self.narrow(kind, &query);
         effects
+    }
+
+    /// Text was pasted. It narrows a list that is open and opens none: code and addresses are no search.
+    pub(super) fn draft_was_pasted_into(&mut self) -> Vec<Effect> {
+        let word = self.word().filter(|_| self.surface.is_none());
+        if let Some((kind, _)) = word {
+            self.lists.asked = Some(kind);
+            self.lists.dismissed = true;
+        }
+        self.draft_was_edited()
     }
 
     /// The word that something may be offered for, its mark included.
@@ -142,7 +154,8 @@ impl App {
         self.follow_draft()
     }
 
-    /// Shows what matches. Where nothing does there is no picker, so that Enter submits.
+    /// Shows what matches. Where nothing does, the empty list takes Enter for a word that is a search,
+    /// and there is none for others, so that Enter submits.
     fn narrow(&mut self, kind: Kind, query: &str) {
         if !matches!(self.surface, Some(Surface::Picker(_))) {
             match kind {
@@ -154,7 +167,17 @@ impl App {
         if let Some(Surface::Picker(choosing)) = &mut self.surface {
             let Choosing { picker, .. } = &mut **choosing;
             picker.set_query(query);
-            if picker.chosen().is_none() {
+            let searches = match kind {
+                // What there is no command for is said when it is run.
+                Kind::Command => false,
+                Kind::File => true,
+                // Sums and variables are no names of skills.
+                Kind::Skill => {
+                    query.starts_with(|c: char| c.is_ascii_lowercase())
+                        && !query.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+                }
+            };
+            if picker.items().is_empty() || picker.chosen().is_none() && !searches {
                 self.surface = None;
             }
         }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::session::Asked;
+use super::turn::failure_text;
 use super::{App, Effect, Turn};
 use crate::agent::{Answer, Output, RequestId, TurnEvent};
 use crate::extension::Verdict;
@@ -88,7 +89,10 @@ impl App {
 
     fn on_answer(&mut self, request: RequestId, answer: Answer, now: Instant) -> Vec<Effect> {
         match answer {
-            Answer::Turn(result) => {
+            Answer::Turn(mut result) => {
+                if let (Some(error), Some(details)) = (&mut result.error, &result.details) {
+                    *error = failure_text(error, details, &self.settings);
+                }
                 let session = self.session.as_mut();
                 let turn = session.and_then(|session| {
                     session.asked.take_if(|asked| asked.request == request);

@@ -91,7 +91,7 @@ impl App {
         }
         match reading.submits {
             true => self.submit(now),
-            false => self.draft_was_edited(),
+            false => self.draft_was_pasted_into(),
         }
     }
 

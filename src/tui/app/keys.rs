@@ -116,7 +116,7 @@ impl App {
             return effects;
         }
         self.paste(text);
-        self.draft_was_edited()
+        self.draft_was_pasted_into()
     }
 
     /// Puts text into the draft, as a marker when it is long.

@@ -194,6 +194,7 @@ impl App {
             return self.scope_chosen(scope.collect());
         }
         let Some(index) = picker.chosen() else {
+            self.lists.dismissed = picks.follows_draft();
             return self.picker_closed();
         };
         match picks {

@@ -242,9 +242,23 @@ fn files_and_skills_follow_the_last_word() {
         ("@two\r", "", "\"src/two words.rs\" "),
         ("look at @mai\t", "", "look at src/main.rs "),
         ("@sr\r", "", "src/ "),
-        // Nothing matches, so nothing stands in the way.
-        ("mail me@x @out\r", "prompt mail me@x @out", ""),
+        // An empty list closes, and only then is the draft submitted.
+        ("mail me@x @out\r", "", "mail me@x @out"),
+        ("mail me@x @out\r\r", "prompt mail me@x @out", ""),
+        ("use $nothing\r", "", "use $nothing"),
+        ("use $nothing\ri\r", "prompt use $nothingi", ""),
+        ("@zzz and @zzz\r\r", "prompt @zzz and @zzz", ""),
+        // What is no search opens none.
+        ("mail me @ home\r", "prompt mail me @ home", ""),
+        ("mail me@example.org\r", "prompt mail me@example.org", ""),
         ("costs $5\r", "prompt costs $5", ""),
+        ("costs $4,99\r", "prompt costs $4,99", ""),
+        ("set $PATH\r", "prompt set $PATH", ""),
+        (
+            "see @mai␛\r\x1b[A\r",
+            "prompt see @mai, prompt see @mai",
+            "",
+        ),
         ("see @mai␛\r", "prompt see @mai", ""),
         ("!echo $dep␛", "", "!echo $dep"),
     ];
@@ -252,6 +266,18 @@ fn files_and_skills_follow_the_last_word() {
         let mut table = Table::ready(&files);
         assert_eq!(table.press(keys), expected, "{keys:?}");
         assert_eq!(table.draft(), draft, "{keys:?}");
+    }
+    // Pasted text opens no list, and narrows one that is open.
+    for (typed, pasted, keys, expected) in [
+        ("", "def x():\n  @mai", "\r", "prompt def x():\n  @mai"),
+        ("", "/qui", "t\r", "quit 0"),
+        ("@", "mai", "\r\r", "prompt src/main.rs "),
+    ] {
+        let mut table = Table::ready(&files);
+        table.press(typed);
+        let effects = table.app.on_paste(pasted, table.now);
+        table.carry_out(effects);
+        assert_eq!(table.press(keys), expected, "{pasted:?}");
     }
     let mut table = Table::ready(&files);
     let dir = table.root.path().canonicalize().unwrap();
@@ -358,6 +384,30 @@ fn a_key_goes_into_its_file_and_nowhere_else() {
     // Up does not bring it back.
     table.press("\x1b[A");
     assert!(!table.draft().contains("0123"));
+}
+
+#[test]
+fn a_key_without_a_usable_model_is_stored_and_says_what_is_left() {
+    for (provider, left) in [
+        ("openai", "this build cannot ask models of OpenAI yet"),
+        (
+            "openrouter",
+            "choose a model by its name: /model openrouter/…",
+        ),
+    ] {
+        let mut table = Table::new(&[]);
+        table.press("␛");
+        assert_eq!(table.press(&format!("/login {provider}\rk-1\r")), "");
+        let screen = table.screen();
+        assert!(
+            screen.contains("Signed in") && screen.contains("stored in auth.json"),
+            "{screen}"
+        );
+        assert!(screen.contains(left), "{screen}");
+        assert_eq!(screen.matches("no model is available yet").count(), 1);
+        table.press("\r");
+        assert!(table.app.surface.is_none());
+    }
 }
 
 fn mode(path: &Path) -> u32 {

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::agent::{RequestId, TurnEvent};
+use crate::agent::{Details, RequestId, TurnEvent, cause_label};
+use crate::config::Settings;
+use crate::provider::Cause;
+use crate::text::one_line;
 
 /// How long a success after a retry is shown.
 const RECOVERED: Duration = Duration::from_millis(1500);
@@ -123,6 +126,35 @@ fn ends_recovery(event: &TurnEvent) -> bool {
     )
 }
 
+/// Why a request failed for good, as the row says it: what class of failure, what happened, and what
+/// can be done about it.
+pub fn failure_text(error: &str, details: &Details, settings: &Settings) -> String {
+    let failure = &details.failure;
+    let headline = match failure.cause {
+        Cause::Auth => &settings.error_auth,
+        Cause::Network => &settings.error_network,
+        Cause::Stalled => &settings.error_stalled,
+        Cause::RateLimited => &settings.error_rate_limited,
+        Cause::QuotaExhausted => &settings.error_quota,
+        Cause::Unavailable => &settings.error_unavailable,
+        Cause::Rejected => &settings.error_rejected,
+        Cause::Overflow => &None,
+    };
+    let label = cause_label(failure.cause);
+    let headline = headline.as_deref().map(|text| one_line(text, None));
+    let headline = headline.as_deref().unwrap_or(label);
+    let mut text = match error.strip_prefix(label) {
+        Some(rest) => format!("{headline}{rest}"),
+        None => format!("{headline}: {error}"),
+    };
+    // A text with a remedy of its own knows better.
+    if failure.cause != Cause::Rejected && !error.contains(" - ") {
+        text.push_str(" - ");
+        text.push_str(&details.recovery());
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,5 +175,46 @@ mod tests {
         turn.apply(&recovered, now);
         turn.apply(&TurnEvent::Text("b".into()), now + RECOVERED);
         assert_eq!(turn.phase, Phase::Replying);
+    }
+
+    #[test]
+    fn a_failure_says_what_it_is_and_what_can_be_done() {
+        let cases = [
+            (
+                Cause::Auth,
+                "401 Unauthorized: wrong key",
+                "Authentication: 401 Unauthorized: wrong key - use another key: `/login openai`, or its \
+                 environment variable",
+            ),
+            (
+                Cause::Network,
+                "Network interrupted (10/10): refused",
+                "no way out (10/10): refused - check the network, the proxy variables and the \
+                 provider's base URL",
+            ),
+            (
+                Cause::QuotaExhausted,
+                "Quota exhausted: pay",
+                "Quota exhausted: pay - check the plan or the balance of this account",
+            ),
+            (
+                Cause::Network,
+                "`x` is no address - correct `base_url`",
+                "no way out: `x` is no address - correct `base_url`",
+            ),
+            (
+                Cause::Rejected,
+                "404: no model",
+                "Request failed: 404: no model",
+            ),
+        ];
+        let settings = Settings {
+            error_network: Some("no\nway\x1b[1m out".to_owned()),
+            ..Settings::default()
+        };
+        for (cause, error, expected) in cases {
+            let details = Details::for_test(cause);
+            assert_eq!(failure_text(error, &details, &settings), expected);
+        }
     }
 }

@@ -75,14 +75,21 @@ impl Buffer {
         &self.text
     }
 
-    /// The text with what the markers stand for.
+    /// The text with what the markers stand for; rows of a pane have lines of their own.
     pub fn expand(&self) -> String {
         let mut expanded = String::with_capacity(self.len());
         let mut done = 0;
         for (range, mark) in &self.marks {
+            let is_pane = matches!(mark, Mark::Pane { .. });
             expanded.push_str(&self.text[done..range.start]);
+            if is_pane && !expanded.is_empty() && !expanded.ends_with('\n') {
+                expanded.push('\n');
+            }
             expanded.push_str(mark.text());
             done = range.end;
+            if is_pane && !self.text[done..].starts_with('\n') {
+                expanded.push('\n');
+            }
         }
         expanded + &self.text[done..]
     }
@@ -156,11 +163,14 @@ impl Buffer {
     }
 
     /// Puts a marker in the place of the selection, or at the caret. Without a label it is what it
-    /// stands for.
+    /// stands for. That of a pane owns the blank between it and what is written behind it.
     pub fn insert_mark(&mut self, label: &str, mark: Mark) {
-        let label = one_line(label, None);
+        let mut label = one_line(label, None);
         if label.is_empty() {
             return self.insert(mark.text());
+        }
+        if matches!(mark, Mark::Pane { .. }) {
+            label.push(' ');
         }
         self.insert(&label);
         let range = self.caret - label.len()..self.caret;

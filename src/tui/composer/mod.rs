@@ -180,10 +180,6 @@ impl Composer {
             buffer.replace(range, "");
         }
         buffer.insert_mark(label, Mark::Pane { text });
-        match buffer.text()[buffer.caret()..].starts_with(' ') {
-            true => buffer.go(buffer.caret() + 1, false),
-            false => buffer.insert(" "),
-        }
     }
 
     /// Attaches an image to the draft.
@@ -265,6 +261,11 @@ impl Composer {
 
     pub fn is_field(&self) -> bool {
         self.field.is_some()
+    }
+
+    /// Whether the draft came from history and has not been touched since.
+    pub fn is_recalled(&self) -> bool {
+        self.is_recalled
     }
 
     /// Whether what is typed is masked.

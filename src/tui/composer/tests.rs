@@ -360,14 +360,26 @@ fn a_pane_is_attached_once_and_deleted_in_two_steps() {
     composer.attach_pane("[Changes · 2 rows]", "old".into());
     composer.attach_pane("[Changes · 1 row]", "new".into());
     assert_eq!(content(&composer), "ask [Changes · 1 row] |");
-    assert_eq!(composer.draft().buffer.expand(), "ask new ");
-    type_keys(&mut composer, "<bs><bs>");
-    assert_eq!(content(&composer), "ask ^[Changes · 1 row]|");
+    assert_eq!(composer.draft().buffer.expand(), "ask \nnew\n");
+    type_keys(&mut composer, "<bs>");
+    assert_eq!(content(&composer), "ask ^[Changes · 1 row] |");
     type_keys(&mut composer, "<bs>");
     assert_eq!(content(&composer), "ask |");
     composer.attach_pane("[Log]", "rows".into());
     type_keys(&mut composer, "<c-w>");
     assert_eq!(content(&composer), "ask |");
+    // What is sent begins with the rows, and they stand on lines of their own.
+    for (before, keys, sent) in [
+        ("|", "why?", "rows\nwhy?"),
+        ("|", "<c-j>why?", "rows\nwhy?"),
+        ("see\n|", "", "see\nrows\n"),
+        ("a|b", "", "a\nrows\nb"),
+    ] {
+        let mut composer = super::tests::composer(before);
+        composer.attach_pane("[Log]", "rows".into());
+        type_keys(&mut composer, keys);
+        assert_eq!(composer.draft().buffer.expand(), sent, "{before:?}");
+    }
 }
 
 #[test]
@@ -595,7 +607,7 @@ fn random_editing_keeps_rows_and_markers_true() {
                     Mark::Paste { number, .. } => {
                         assert!(label.starts_with(&format!("[#{number} ")))
                     }
-                    Mark::Pane { .. } => assert_eq!(label, "!pane rows"),
+                    Mark::Pane { .. } => assert_eq!(label, "!pane rows "),
                 }
                 assert!(buffer.caret() <= range.start || range.end <= buffer.caret());
             }

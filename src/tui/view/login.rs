@@ -5,6 +5,9 @@ use crate::text::{one_line, sanitize};
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
 
+/// What follows the name of that which one cannot use.
+const NOT_YET: &str = " · not in this build yet";
+
 /// Rows of frame around the body.
 const FRAME: usize = 5;
 
@@ -21,6 +24,8 @@ pub struct Provider {
     pub key: bool,
     /// There is a credential already.
     pub signed_in: bool,
+    /// This build can ask its models.
+    pub usable: bool,
 }
 
 /// With what to sign in.
@@ -36,15 +41,13 @@ enum Step {
     Means,
     Provider(Means),
     Key { provider: usize, secret: String },
-    Waiting { provider: usize, text: String },
+    Storing { provider: usize },
     Done { ok: bool, text: String },
 }
 
 /// What the app must do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Start a sign-in with an account of this provider.
-    Account(String),
     /// Store this key of this provider.
     Key(String, String),
     /// Close the panel.
@@ -105,7 +108,7 @@ impl Login {
         let count = match self.step {
             Step::Means => 2,
             Step::Provider(means) => self.offered(means).count(),
-            Step::Key { .. } | Step::Waiting { .. } | Step::Done { .. } => 0,
+            Step::Key { .. } | Step::Storing { .. } | Step::Done { .. } => 0,
         };
         self.selected = surface::step(self.selected, by, count);
     }
@@ -136,23 +139,25 @@ impl Login {
                     Means::Key => {
                         let secret = self.pasted.take().unwrap_or_default();
                         self.go(Step::Key { provider, secret });
-                        None
                     }
                     Means::Account => {
-                        let text = "starting …".to_owned();
-                        self.go(Step::Waiting { provider, text });
-                        Some(Request::Account(self.providers[provider].id.clone()))
+                        let text = "this build cannot sign in with an account; use an API key";
+                        self.go(Step::Done {
+                            ok: false,
+                            text: text.to_owned(),
+                        });
                     }
                 }
+                None
             }
             Step::Key { provider, secret } if !secret.is_empty() => {
                 let request = Request::Key(self.providers[*provider].id.clone(), secret.clone());
-                let (provider, text) = (*provider, "storing the key …".to_owned());
-                self.go(Step::Waiting { provider, text });
+                let provider = *provider;
+                self.go(Step::Storing { provider });
                 Some(request)
             }
             Step::Done { .. } => Some(Request::Close),
-            Step::Key { .. } | Step::Waiting { .. } => None,
+            Step::Key { .. } | Step::Storing { .. } => None,
         }
     }
 
@@ -163,7 +168,7 @@ impl Login {
                 secret.pop();
             }
             Step::Key { .. } => self.go(Step::Provider(Means::Key)),
-            Step::Waiting { .. } | Step::Provider(_) => self.go(Step::Means),
+            Step::Storing { .. } | Step::Provider(_) => self.go(Step::Means),
             Step::Means | Step::Done { .. } => return Some(Request::Close),
         }
         None
@@ -171,7 +176,7 @@ impl Login {
 
     /// Ends the wait.
     pub fn finish(&mut self, ok: bool, text: &str) {
-        if matches!(self.step, Step::Waiting { .. }) {
+        if matches!(self.step, Step::Storing { .. }) {
             let text = sanitize(text);
             self.go(Step::Done { ok, text });
         }
@@ -182,7 +187,8 @@ impl Login {
     pub fn rows(&self, columns: usize, height: usize) -> Vec<Row> {
         let (title, body, hint) = match &self.step {
             Step::Means => {
-                let means = ["Use an API key", "Use an account"];
+                let account = format!("Use an account{NOT_YET}");
+                let means = ["Use an API key", &account];
                 let rows = surface::choices(means.into_iter(), self.selected, columns);
                 (
                     "Sign in".to_owned(),
@@ -191,8 +197,8 @@ impl Login {
                 )
             }
             Step::Provider(means) => {
-                let names: Vec<String> =
-                    self.offered(*means).map(|index| self.name(index)).collect();
+                let name = |index| self.name(index, *means);
+                let names: Vec<String> = self.offered(*means).map(name).collect();
                 let names = names.iter().map(String::as_str);
                 let mut rows = surface::choices(names, self.selected, columns);
                 let room = height.saturating_sub(FRAME).max(1);
@@ -216,17 +222,17 @@ impl Login {
                         ..Style::default()
                     },
                 );
-                let title = format!("API key of {}", self.providers[*provider].label);
+                let title = format!("API key of {}", self.name(*provider, Means::Key));
                 (
                     title,
                     field.wrap_hard(columns),
                     "enter store · backspace back · esc close",
                 )
             }
-            Step::Waiting { provider, text } => {
+            Step::Storing { provider } => {
                 let title = format!("Signing in to {}", self.providers[*provider].label);
-                let text = Rich::of(text, Style::default()).wrap(columns);
-                (title, text, "backspace back · esc cancel")
+                let text = clipped("storing the key …", Style::default(), columns);
+                (title, vec![text], "backspace back · esc cancel")
             }
             Step::Done { ok, text } => {
                 let token = if *ok { Token::Success } else { Token::Error };
@@ -263,12 +269,16 @@ impl Login {
         (0..self.providers.len()).filter(move |index| offers(&self.providers[*index]))
     }
 
-    fn name(&self, index: usize) -> String {
+    fn name(&self, index: usize, means: Means) -> String {
         let provider = &self.providers[index];
-        match provider.signed_in {
-            true => format!("{} · signed in", provider.label),
-            false => provider.label.clone(),
+        let mut name = provider.label.clone();
+        if provider.signed_in {
+            name += " · signed in";
         }
+        if means == Means::Account || !provider.usable {
+            name += NOT_YET;
+        }
+        name
     }
 
     fn go(&mut self, step: Step) {
@@ -289,15 +299,23 @@ mod tests {
             account,
             key,
             signed_in,
+            usable: id != "three",
         };
         Login::new(
             vec![
                 provider("one", true, true, true),
                 provider("two", false, true, false),
+                provider("three", false, true, false),
             ],
             named,
         )
     }
+
+    const LISTED: [&str; 3] = [
+        "› ONE · signed in",
+        "  TWO",
+        "  THREE · not in this build yet",
+    ];
 
     fn body(login: &Login) -> Vec<String> {
         for columns in 0..40 {
@@ -310,9 +328,10 @@ mod tests {
     #[test]
     fn a_key_is_typed_and_never_shown() {
         let mut login = login(None);
-        assert_eq!(body(&login), ["› Use an API key", "  Use an account"]);
+        let account = "  Use an account · not in this build yet";
+        assert_eq!(body(&login), ["› Use an API key", account]);
         assert_eq!(login.enter(), None);
-        assert_eq!(body(&login), ["› ONE · signed in", "  TWO"]);
+        assert_eq!(body(&login), LISTED);
         login.step(1);
         assert_eq!(login.enter(), None);
         assert!(login.takes_key() && login.enter().is_none());
@@ -330,15 +349,16 @@ mod tests {
     }
 
     #[test]
-    fn an_account_waits_and_one_can_go_back() {
+    fn an_account_is_not_in_this_build() {
         let mut login = login(None);
         login.step(1);
         login.enter();
-        assert_eq!(login.enter(), Some(Request::Account("one".to_owned())));
-        assert_eq!(body(&login), ["starting …"]);
-        assert_eq!(login.backspace(), None);
-        login.finish(false, "late");
-        assert_eq!(body(&login).len(), 2);
+        let rows = plain(&login.rows(60, 20));
+        assert_eq!(rows[3], "› ONE · signed in · not in this build yet");
+        assert_eq!(login.enter(), None);
+        assert!(body(&login)[0].starts_with("this build cannot"));
+        login.finish(true, "late");
+        assert!(body(&login)[0].starts_with("this build cannot"));
         assert_eq!(login.backspace(), Some(Request::Close));
     }
 
@@ -361,7 +381,7 @@ mod tests {
         assert_eq!(one.enter(), expected);
         for owners in [&["one", "two"][..], &["unknown"], &[]] {
             let mut any = Login::with_key(providers.clone(), owners, key.clone());
-            assert_eq!(body(&any), ["› ONE · signed in", "  TWO"]);
+            assert_eq!(body(&any)[..2], LISTED[..2]);
             any.step(1);
             assert_eq!(any.enter(), None);
             assert_eq!(any.enter(), expected);
@@ -373,6 +393,9 @@ mod tests {
         let mut login = login(Some("two"));
         assert!(login.takes_key());
         login.backspace();
-        assert_eq!(body(&login).len(), 2);
+        assert_eq!(body(&login), LISTED);
+        let unusable = super::tests::login(Some("three"));
+        let title = "API key of THREE · not in this build yet";
+        assert_eq!(plain(&unusable.rows(60, 20))[1], title);
     }
 }

@@ -26,6 +26,8 @@ fn signals_restore_the_terminal() {
         (libc::SIGTERM, 143),
         (libc::SIGHUP, 129),
         (libc::SIGQUIT, 131),
+        (libc::SIGABRT, 134),
+        (libc::SIGSEGV, 139),
     ] {
         let place = Place::new();
         let mut pty = busy(&place);

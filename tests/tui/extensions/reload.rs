@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{enter, show_everything};
-use crate::support::{Actor, Place, Played, Pty, call, gone, say};
+use crate::support::{Actor, Place, Played, call, gone, say};
 use crate::tui::app::open;
 
 fn cast(place: &Place) -> [Played; 2] {

@@ -62,7 +62,7 @@ async function show(path) {
     hint: "a ask · c comment · r look again · enter attaches lines",
     sections: [
       { kind: "list", id: "files", selected: file.path, items },
-      { kind: "diff", id: "patch", body },
+      { kind: "diff", id: "patch", title: file.path, body },
     ],
   });
 }

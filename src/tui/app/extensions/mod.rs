@@ -212,6 +212,7 @@ impl App {
             && !extensions.panels.is_open()
             && !extensions.completions.is_open();
         if is_free && self.session.is_some() && extensions.questions.open_next(&mut self.composer) {
+            self.pane_steps_back();
             self.deafen(now);
         }
     }

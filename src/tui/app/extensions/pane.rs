@@ -27,6 +27,8 @@ pub(super) struct ShownPane {
     /// Where the owner would put it.
     side: Option<Side>,
     focused: bool,
+    /// Whether the person went to it from something that is open over the conversation.
+    first: bool,
     /// Where it was drawn last; nowhere while it is hidden.
     area: Rect,
 }
@@ -100,6 +102,7 @@ impl App {
                     view: Pane::new(pane),
                     side,
                     focused,
+                    first: false,
                     area: Rect::default(),
                 });
                 replaced.map(|old| old.closed())
@@ -122,22 +125,28 @@ impl App {
         self.extensions.pane.is_some()
     }
 
-    /// Whether keys go to the pane. What opens over the conversation has them first.
+    /// Whether keys go to the pane. What opens over the conversation has them first, until the person
+    /// leaves it for the pane.
     pub(in crate::tui::app) fn pane_has_focus(&self) -> bool {
         let is_free = self.surface.is_none() && !self.extensions.questions.is_open();
-        is_free
-            && self
-                .extensions
-                .pane
-                .as_ref()
-                .is_some_and(|pane| pane.focused)
+        let pane = self.extensions.pane.as_ref();
+        pane.is_some_and(|pane| pane.focused && (is_free || pane.first))
     }
 
     pub(super) fn switch_focus(&mut self) -> Vec<Effect> {
+        let goes_there = !self.pane_has_focus();
         if let Some(pane) = &mut self.extensions.pane {
-            pane.focused = !pane.focused;
+            pane.focused = goes_there;
+            pane.first = goes_there;
         }
         Vec::new()
+    }
+
+    /// Something opened over the conversation, which a pane does not outrank.
+    pub(super) fn pane_steps_back(&mut self) {
+        if let Some(pane) = &mut self.extensions.pane {
+            pane.first = false;
+        }
     }
 
     pub(super) fn pane_key(&mut self, press: KeyPress) -> Vec<Effect> {
@@ -203,6 +212,7 @@ impl App {
             }
             (MouseKind::Press(Button::Left), Some((row, column))) => {
                 pane.focused = true;
+                pane.first = true;
                 match pane.view.click(row, column) {
                     Clicked::Close => Some(self.close_pane()),
                     Clicked::Selected(selected) => Some(pane.moved(Some(selected))),

@@ -622,7 +622,7 @@ fn a_pane_is_read_and_attached_from() {
     // Enter went on to the next section, where rows are selected and attached.
     table.screen(120, 20);
     assert_eq!(table.press("j\x1b[1;2B\r"), "");
-    assert_eq!(table.draft(), "hi\nChanges:\nsecond\nthird\n ");
+    assert_eq!(table.draft(), "hi\nChanges:\nsecond\nthird\n");
     assert!(table.screen(120, 20)[17].starts_with("┃ hi[Changes · 2 rows]"));
 }
 
@@ -664,6 +664,22 @@ fn a_pane_stands_beside_the_conversation_or_in_its_place() {
     }
     assert_eq!(table.press("\x1b"), r#"0:pane.closed{"pane":"p"}"#);
     assert!(!table.app.modes().alternate);
+}
+
+/// A question takes the keys, and the person may go to the pane and back before it is answered.
+#[test]
+fn the_pane_is_reached_while_a_question_is_open() {
+    let mut table = Table::new();
+    table.ask(ME, "ui.pane", pane("p"));
+    table.ask(ME, "ui.confirm", json!({"title": "Sure?"}));
+    table.screen(120, 20);
+    table.now += Duration::from_secs(2);
+    assert!(!table.app.pane_has_focus());
+    table.press("\x14");
+    assert!(table.press("\x1b[B").contains("pane.select"));
+    assert!(table.screen(120, 20)[19].ends_with("ctrl+t conversation"));
+    table.press("\x14");
+    assert_eq!(table.press("\r"), r#"={"confirmed":true}"#);
 }
 
 #[test]

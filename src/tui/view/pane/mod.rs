@@ -192,7 +192,7 @@ impl Pane {
         let plural = if count == 1 { "" } else { "s" };
         Entered::Attached {
             label: format!("[{name} · {count} row{plural}]"),
-            text: format!("\n{name}:\n{text}\n"),
+            text: format!("{name}:\n{text}"),
         }
     }
 

@@ -69,7 +69,7 @@ fn a_review() {
     let entered = pane.enter();
     let expected = Entered::Attached {
         label: "[f.rs · 2 rows]".to_owned(),
-        text: "\nf.rs:\n    8 - old line\n    8 + new line here\n".to_owned(),
+        text: "f.rs:\n    8 - old line\n    8 + new line here".to_owned(),
     };
     assert_eq!(entered, expected);
     assert!(styled(&pane.rows(true, "", 30, 12))[7].contains("reverse"));
