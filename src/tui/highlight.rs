@@ -1,4 +1,4 @@
-//! A tint for code: comments, strings, numbers, keywords, and names that are called.
+//! A tint for code: comments, strings, numbers, keywords, names and marks.
 //!
 //! One lexer reads every language line by line; a language is a row of `languages`. It is a tint,
 //! not a grammar: what it does not know stays plain, and nothing it does can lose a character.
@@ -101,13 +101,21 @@ pub fn tint(language: Language, state: State, line: &str, base: &Style, out: &mu
             let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
             let word = &rest[..length];
             let after = rest[length..].trim_start_matches('!');
-            if rules.is_keyword(word) {
-                pen.color(at, at + length, Token::SyntaxKeyword);
+            let token = if rules.is_keyword(word) {
+                Token::SyntaxKeyword
             } else if after.starts_with('(') {
-                pen.color(at, at + length, Token::SyntaxFunction);
-            }
+                Token::SyntaxFunction
+            } else if is_type(word) {
+                Token::SyntaxType
+            } else {
+                Token::SyntaxVariable
+            };
+            pen.color(at, at + length, token);
             at += length;
         } else {
+            if let Some(token) = mark(c) {
+                pen.color(at, at + 1, token);
+            }
             at += c.len_utf8();
         }
     }
@@ -132,6 +140,21 @@ impl Pen<'_> {
         self.out.push(&self.line[start..end], style);
         self.plain = end;
     }
+}
+
+fn mark(c: char) -> Option<Token> {
+    match c {
+        '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | ':' | '.' => Some(Token::SyntaxPunctuation),
+        c if c.is_ascii_punctuation() => Some(Token::SyntaxOperator),
+        _ => None,
+    }
+}
+
+/// `Vec` and `T`, but not `MAX_LEN`.
+fn is_type(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase)
+        && (word.len() == 1 || letters.any(char::is_lowercase))
 }
 
 fn is_name(c: char) -> bool {
@@ -193,7 +216,13 @@ mod tests {
             assert_eq!(rich.text(), line);
             for span in rich.clip(1000).spans {
                 let letter = match span.style.color {
-                    None => continue,
+                    None
+                    | Some(
+                        Token::SyntaxVariable
+                        | Token::SyntaxType
+                        | Token::SyntaxOperator
+                        | Token::SyntaxPunctuation,
+                    ) => continue,
                     Some(Token::SyntaxComment) => 'c',
                     Some(Token::SyntaxString) => 's',
                     Some(Token::SyntaxNumber) => 'n',
@@ -265,6 +294,19 @@ mod tests {
         }
         assert!(language("").is_none() && language("klingon").is_none());
         assert!(language("{.python .x}").is_some() && language("C++ a=b").is_some());
+    }
+
+    #[test]
+    fn names_and_marks_have_theirs() {
+        let mut rich = Rich::default();
+        let rust = language("rust").expect("rust");
+        let line = "let x: Vec<T> = MAX_LEN + y;";
+        tint(rust, State::default(), line, &Style::default(), &mut rich);
+        let expected = "⟨syntaxKeyword|let⟩ ⟨syntaxVariable|x⟩⟨syntaxPunctuation|:⟩ \
+                        ⟨syntaxType|Vec⟩⟨syntaxOperator|<⟩⟨syntaxType|T⟩⟨syntaxOperator|>⟩ \
+                        ⟨syntaxOperator|=⟩ ⟨syntaxVariable|MAX_LEN⟩ ⟨syntaxOperator|+⟩ \
+                        ⟨syntaxVariable|y⟩⟨syntaxPunctuation|;⟩";
+        assert_eq!(crate::tui::testing::styled(&[rich.clip(99)]), [expected]);
     }
 
     #[test]

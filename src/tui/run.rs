@@ -471,7 +471,7 @@ impl Loop {
         bytes.extend(self.screen.paint(frame));
         bytes.append(&mut self.behind);
         self.submit(bytes);
-        self.dirty = !modes.alternate && self.app.has_more_rows();
+        self.dirty = self.app.has_more_rows();
         // A long conversation is shown as fast as the terminal takes it.
         self.urgent = self.dirty;
         self.last_frame = now;

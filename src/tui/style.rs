@@ -92,6 +92,26 @@ tokens! {
 }
 
 impl Token {
+    /// The token whose colour it has where it has none of its own.
+    pub fn part_of(self) -> Option<Self> {
+        match self {
+            Token::ToolTitle => Some(Token::Muted),
+            Token::SyntaxFunction
+            | Token::SyntaxVariable
+            | Token::SyntaxType
+            | Token::SyntaxOperator
+            | Token::SyntaxPunctuation => Some(Token::MdCodeBlock),
+            _ => None,
+        }
+    }
+
+    /// The token of an effort level.
+    pub fn of_effort(level: &str) -> Option<Self> {
+        let mut letters = level.chars();
+        let first = letters.next()?.to_ascii_uppercase();
+        Self::named(&format!("thinking{first}{}", letters.as_str()))
+    }
+
     /// The token of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|token| token.name() == name)
@@ -115,7 +135,7 @@ pub struct Style {
     pub underline: bool,
     /// Struck through.
     pub strike: bool,
-    /// Foreground and background swapped.
+    /// Selected: in the theme's colours for that; foreground and background are swapped.
     pub reverse: bool,
     /// Where a click leads. Clean and bounded.
     pub link: Option<Arc<str>>,
@@ -136,6 +156,12 @@ impl Style {
             dim: true,
             ..Self::colored(token)
         }
+    }
+
+    /// The same on a background.
+    pub fn on(mut self, token: Token) -> Self {
+        self.background = Some(token);
+        self
     }
 
     /// The same, bold.

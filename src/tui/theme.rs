@@ -192,7 +192,10 @@ impl Theme {
             (Token::ToolDiffRemovedMarker, Depth::Ansi | Depth::Indexed) => self.removed_fallback,
             _ => self.colors[token as usize],
         };
-        depth.nearest(color)
+        match (color, token.part_of()) {
+            (Color::Default, Some(whole)) => self.resolve(whole, depth),
+            (color, _) => depth.nearest(color),
+        }
     }
 
     fn empty() -> Self {
@@ -229,22 +232,31 @@ impl Palette {
 
     /// Appends the sequence that turns a style on, from the plain one.
     pub fn sgr(&self, style: &Style, out: &mut Vec<u8>) {
+        let color = |token| self.theme.resolve(token, self.depth);
+        let text = color(style.color.unwrap_or(Token::Text));
+        let behind = style.background.map_or(Color::Default, color);
+        let selected = (color(Token::SelectedText), color(Token::SelectedBg));
+        let (text, behind, reverse) = match selected {
+            _ if !style.reverse => (text, behind, false),
+            (Color::Default, Color::Default) => (text, behind, true),
+            (Color::Default, selected) => (text, selected, false),
+            (selected, Color::Default) => (selected, behind, false),
+            // Swapped twice, so that it is also told from the rest where only that is looked at.
+            (text, behind) => (behind, text, true),
+        };
         let flags = [
             (style.bold, 1),
             (style.dim, 2),
             (style.italic, 3),
             (style.underline, 4),
-            (style.reverse, 7),
+            (reverse, 7),
             (style.strike, 9),
         ];
         let mut codes: Vec<u8> = Vec::new();
         for (_, code) in flags.iter().filter(|(on, _)| *on) {
             let _ = write!(codes, ";{code}");
         }
-        for (token, ground) in [(style.color, 3), (style.background, 4)] {
-            let color = token.map_or(Color::Default, |token| {
-                self.theme.resolve(token, self.depth)
-            });
+        for (color, ground) in [(text, 3), (behind, 4)] {
             let _ = match color {
                 Color::Default => Ok(()),
                 Color::Indexed(index @ 0..=7) => write!(codes, ";{ground}{index}"),

@@ -108,7 +108,7 @@ impl App {
         self.scroll.follow();
         self.surface = None;
         // The core is about to answer what they have asked.
-        let _ = self.forget_extensions("e is shutting down");
+        self.forget_extensions();
         self.armed_until = None;
         self.transcript.finish();
         let was_full = self.is_full();

@@ -15,7 +15,7 @@ use crate::tui::view::activity::{self, Activity};
 use crate::tui::view::surface::{dim, divider};
 use crate::tui::view::{
     queue,
-    status::{self, widest},
+    status::{self, EFFORT, widest},
 };
 
 /// Columns of a path in the status row.
@@ -260,7 +260,10 @@ impl App {
         let session = self.session.as_ref();
         match (token, session) {
             ("model", Some(session)) => session.selection.model.id.clone(),
-            ("effort", Some(session)) => session.selection.effort.clone().unwrap_or_default(),
+            ("effort", Some(session)) => match &session.selection.effort {
+                Some(effort) => format!("{EFFORT}{effort}{EFFORT}"),
+                None => String::new(),
+            },
             ("context", Some(session)) => {
                 let window = session.selection.model.context_window;
                 match (session.context_tokens * 100).checked_div(window) {

@@ -30,7 +30,10 @@ pub(super) fn app(extensions: Registry) -> App {
     let mut app = App::new(
         Arc::new(process),
         "/nowhere".into(),
-        TuiOptions::default(),
+        TuiOptions {
+            no_save: true,
+            ..TuiOptions::default()
+        },
         crate::tui::Relaunch::new(crate::extension::Host::none),
     );
     let spec = SessionSpec::for_test();

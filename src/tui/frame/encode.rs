@@ -23,8 +23,9 @@ const END: &[u8] = b"\x1b[?7h\x1b[?2026l";
 pub struct Encoder<'a> {
     palette: &'a Palette,
     out: Vec<u8>,
-    /// The style that the terminal writes in; none is its plain one.
+    /// The style that was asked for last, and what turned it on; nothing for the plain one.
     style: Option<Style>,
+    worn: Vec<u8>,
     /// The row that the cursor is in, when it is known.
     row: Option<usize>,
 }
@@ -37,6 +38,7 @@ impl<'a> Encoder<'a> {
             palette,
             out: Vec::new(),
             style: None,
+            worn: Vec::new(),
             row,
         }
     }
@@ -153,28 +155,31 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// Styles that look the same are one.
     fn wear(&mut self, style: &Style) {
-        let is_plain = *style == Style::default();
-        if self.style.as_ref() == Some(style) || (is_plain && self.style.is_none()) {
+        if self.style.as_ref() == Some(style) {
             return;
         }
-        self.plain();
-        if is_plain {
-            return;
-        }
-        self.palette.sgr(style, &mut self.out);
+        let mut on = Vec::new();
+        self.palette.sgr(style, &mut on);
         if let Some(link) = link(style) {
-            let _ = write!(self.out, "\x1b]8;;{link}\x1b\\");
+            let _ = write!(on, "\x1b]8;;{link}\x1b\\");
+        }
+        if on != self.worn {
+            self.plain();
+            self.out.extend_from_slice(&on);
+            self.worn = on;
         }
         self.style = Some(style.clone());
     }
 
     fn plain(&mut self) {
-        let Some(style) = self.style.take() else {
+        let style = self.style.take();
+        if std::mem::take(&mut self.worn).is_empty() {
             return;
-        };
+        }
         self.out.extend_from_slice(b"\x1b[m");
-        if link(&style).is_some() {
+        if style.as_ref().and_then(link).is_some() {
             self.out.extend_from_slice(b"\x1b]8;;\x1b\\");
         }
     }
@@ -231,7 +236,7 @@ mod tests {
         row.push("cd", Style::default());
         row.push("ef", Style::default().bold());
         assert_eq!(encoded(&row, Depth::Indexed), "^[38;5;203mab^[mcd^[1mef^[m");
-        assert_eq!(encoded(&row, Depth::None), "ab^[mcd^[1mef^[m");
+        assert_eq!(encoded(&row, Depth::None), "abcd^[1mef^[m");
     }
 
     #[test]

@@ -13,10 +13,22 @@ const MAX_ADDRESS: usize = 2083;
 const MAX_DEFINITIONS: usize = 256;
 
 /// The `[name]: address` lines of a reply, which later parts of it refer to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definitions(Arc<HashMap<String, String>>);
 
 impl Definitions {
+    /// Those of a whole text, without reading more of it than the lines that may hold one.
+    pub fn of(text: &str) -> Self {
+        let may_define = |line: &&str| line.trim_start().starts_with('[') && line.contains("]:");
+        let lines: Vec<&str> = text.lines().filter(may_define).collect();
+        let (lines, empty) = (lines.join("\n\n"), Self::default());
+        let mut known = Self::default();
+        let parser = parser(&lines, &empty);
+        let defined = parser.reference_definitions().iter();
+        known.learn(defined.map(|(name, definition)| (name, &*definition.dest)));
+        known
+    }
+
     /// Remembers those of a parsed text.
     pub(super) fn learn<'a>(&mut self, found: impl Iterator<Item = (&'a str, &'a str)>) {
         for (name, address) in found {

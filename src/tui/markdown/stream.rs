@@ -36,6 +36,14 @@ impl Chunk {
         }
     }
 
+    /// Bytes of its text.
+    pub fn len(&self) -> usize {
+        match self {
+            Chunk::Text(text) => text.len(),
+            Chunk::Code(code) => code.lines.len(),
+        }
+    }
+
     /// Whether it goes on where the chunk before ended, without a blank row.
     pub fn continues(&self) -> bool {
         matches!(self, Chunk::Code(Code { opens: None, .. }))
@@ -43,7 +51,7 @@ impl Chunk {
 }
 
 /// A reply that is still coming.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Streamed {
     pub(super) rest: String,
     fence: Option<Fence>,
@@ -53,6 +61,19 @@ pub struct Streamed {
 }
 
 impl Streamed {
+    /// One that knows of definitions which are yet to come.
+    pub fn knowing(known: Definitions) -> Self {
+        Self {
+            known,
+            ..Self::default()
+        }
+    }
+
+    /// Bytes that have not settled.
+    pub fn waiting(&self) -> usize {
+        self.rest.len()
+    }
+
     /// Adds clean text.
     pub fn push(&mut self, text: &str) {
         self.rest.push_str(text);

@@ -66,7 +66,7 @@ fn wide() {
     let expected = [
         "⟨mdHeading bold underline|A ⟩⟨mdHeading bold italic underline|title⟩⟨mdHeading bold underline| here⟩",
         "",
-        "Some ⟨bold|bold words⟩ and ⟨mdCode|code⟩, a ⟨mdLink underline →https://a.b/c|link⟩ and ⟨mdLink underline →https://x.y/z|https://x.y/z⟩.",
+        "Some ⟨bold|bold words⟩ and ⟨mdCode|code⟩, a ⟨mdLink underline →https://a.b/c|link⟩ and ⟨mdLinkUrl underline →https://x.y/z|https://x.y/z⟩.",
         "",
         "⟨mdListBullet dim|1. ⟩one",
         "⟨mdListBullet dim|10. ⟩ten, which is a longer item",
@@ -85,9 +85,9 @@ fn wide() {
         "long name⟨mdHr dim| │ ⟩22",
         "",
         "⟨mdCodeBlockBorder dim|── rust ────────────────────────────────────────────────────⟩",
-        "⟨syntaxKeyword|fn⟩⟨mdCodeBlock| ⟩⟨syntaxFunction|main⟩⟨mdCodeBlock|() {⟩",
-        "⟨mdCodeBlock|    ⟩⟨syntaxFunction|call⟩⟨mdCodeBlock|();⟩",
-        "⟨mdCodeBlock|}⟩",
+        "⟨syntaxKeyword|fn⟩⟨mdCodeBlock| ⟩⟨syntaxFunction|main⟩⟨syntaxPunctuation|()⟩⟨mdCodeBlock| ⟩⟨syntaxPunctuation|{⟩",
+        "⟨mdCodeBlock|    ⟩⟨syntaxFunction|call⟩⟨syntaxPunctuation|();⟩",
+        "⟨syntaxPunctuation|}⟩",
         "⟨mdCodeBlockBorder dim|────────────────────────────────────────────────────────────⟩",
         "",
         "⟨mdHr dim|────────────────────────────────────────────────────────────⟩",
@@ -177,8 +177,8 @@ fn images_are_links() {
         "![alt](https://a.b) ![](https://c.d) ![](x.png)",
         60,
     ));
-    let expected = "⟨mdLink underline →https://a.b|alt⟩ ⟨mdLink underline →https://c.d|https://c.d⟩ \
-                    ⟨mdLink underline|x.png⟩";
+    let expected = "⟨mdLink underline →https://a.b|alt⟩ ⟨mdLinkUrl underline →https://c.d|https://c.d⟩ \
+                    ⟨mdLinkUrl underline|x.png⟩";
     assert_eq!(rows, [expected]);
 }
 

@@ -250,7 +250,11 @@ impl<'a> Writer<'a> {
                 let image = self.look.images.pop();
                 if let Some((_, address)) = image.filter(|(at, _)| *at == self.inline.text().len())
                 {
-                    self.inline.push(&address, self.style());
+                    let style = Style {
+                        color: Some(Token::MdLinkUrl),
+                        ..self.style()
+                    };
+                    self.inline.push(&address, style);
                 }
                 self.look.links.pop();
             }
@@ -358,7 +362,10 @@ impl<'a> Writer<'a> {
         link::split_addresses(&text, |part, is_address| {
             let target = is_address.then(|| link::target(part)).flatten();
             let style = match is_address {
-                true => linked(plain.clone(), target),
+                true => Style {
+                    color: Some(Token::MdLinkUrl),
+                    ..linked(plain.clone(), target)
+                },
                 false => plain.clone(),
             };
             self.inline.push(part, style);

@@ -55,15 +55,26 @@ fn styles_become_sequences() {
     let style = Style {
         background: Some(Token::SelectedBg),
         dim: true,
-        reverse: true,
+        reverse: false,
         ..Style::colored(Token::Error).bold()
+    };
+    let selected = Style {
+        reverse: true,
+        ..style.clone()
     };
     let cases = [
         (Style::default(), Depth::True, ""),
         (Style::colored(Token::Text), Depth::True, ""),
-        (style.clone(), Depth::True, "\x1b[1;2;7;38;5;203;48;5;238m"),
-        (style.clone(), Depth::Ansi, "\x1b[1;2;7;91;100m"),
-        (style, Depth::None, "\x1b[1;2;7m"),
+        (style.clone(), Depth::True, "\x1b[1;2;38;5;203;48;5;238m"),
+        (style.clone(), Depth::Ansi, "\x1b[1;2;91;100m"),
+        (style, Depth::None, "\x1b[1;2m"),
+        // What is selected has the colours for that, whatever it is, or stands out without any.
+        (
+            selected.clone(),
+            Depth::True,
+            "\x1b[1;2;7;38;5;238;48;5;254m",
+        ),
+        (selected, Depth::None, "\x1b[1;2;7m"),
         (
             Style::colored(Token::ToolDiffAddedMarker),
             Depth::True,
@@ -78,6 +89,49 @@ fn styles_become_sequences() {
             expected,
             "{style:?} {depth:?}"
         );
+    }
+}
+
+/// Colours of a selection and of what is a part of something else, where a theme lacks some.
+#[test]
+fn a_theme_may_name_a_part() {
+    let reverse = Style {
+        reverse: true,
+        ..Style::colored(Token::Error)
+    };
+    let cases = [
+        ("{}", reverse.clone(), "\x1b[7m"),
+        (r#"{"selectedBg":9}"#, reverse.clone(), "\x1b[101m"),
+        (
+            r#"{"selectedBg":9,"error":20}"#,
+            reverse.clone(),
+            "\x1b[38;5;20;101m",
+        ),
+        (r#"{"selectedText":9}"#, reverse, "\x1b[91m"),
+        (r#"{"text":9}"#, Style::default(), "\x1b[91m"),
+        (r#"{"text":9}"#, Style::colored(Token::Error), ""),
+        (
+            r#"{"muted":9}"#,
+            Style::colored(Token::ToolTitle),
+            "\x1b[91m",
+        ),
+        (
+            r#"{"muted":9,"toolTitle":20}"#,
+            Style::colored(Token::ToolTitle),
+            "\x1b[38;5;20m",
+        ),
+        (
+            r#"{"mdCodeBlock":9}"#,
+            Style::colored(Token::SyntaxType),
+            "\x1b[91m",
+        ),
+    ];
+    for (colors, style, expected) in cases {
+        let (theme, bad) = Theme::parse(&format!(r#"{{"colors":{colors}}}"#)).unwrap();
+        assert!(bad.is_empty());
+        let mut out = Vec::new();
+        Palette::new(theme, Depth::True).sgr(&style, &mut out);
+        assert_eq!(String::from_utf8_lossy(&out), expected, "{colors}");
     }
 }
 

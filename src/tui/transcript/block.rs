@@ -1,8 +1,9 @@
 //! What e itself tells in tables: laid out for the width there is, which text cannot be.
 
+use super::entry::custom;
 use crate::text::{width, wrap, wrap_prose};
 use crate::tui::rich::{Rich, prefixed};
-use crate::tui::style::{Row, Style, Token};
+use crate::tui::style::{Row, Style};
 
 /// Columns between a name and what it means.
 const GAP: usize = 2;
@@ -36,7 +37,7 @@ impl Block {
 }
 
 fn rich(text: &str) -> Rich {
-    Rich::of(text, Style::colored(Token::CustomMessageText))
+    Rich::of(text, custom())
 }
 
 /// Two columns; what a name means stands below it where it leaves no room beside it.
@@ -63,11 +64,7 @@ fn meanings(pairs: &[(String, String)], columns: usize) -> Vec<Row> {
                 0 => format!("{name}{}", " ".repeat(first - width(name))),
                 _ => " ".repeat(indent),
             };
-            rows.push(prefixed(
-                &before,
-                Style::colored(Token::CustomMessageText),
-                row,
-            ));
+            rows.push(prefixed(&before, custom(), row));
         }
     }
     rows

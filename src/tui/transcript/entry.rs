@@ -126,7 +126,7 @@ impl Entry {
             Kind::Tools(group) => group.rows(view, options, details),
             Kind::Shell(shell) => shell.rows(view, room),
             Kind::Summary(text) => indented(Rich::of(text, dim()).wrap(room)),
-            Kind::Notice(text) => indented(Rich::of(text, Style::default()).wrap_prose(room)),
+            Kind::Notice(text) => indented(Rich::of(text, notice()).wrap_prose(room)),
             Kind::Error(text) => labelled("● Error: ", Style::colored(Token::Error), text, columns),
             Kind::System(text) => labelled("● System: ", label(), text, columns),
             Kind::Show {
@@ -182,9 +182,9 @@ impl Shell {
         if text.is_empty() {
             return rows;
         }
-        let muted = Style::colored(Token::Muted);
+        let shown = Style::colored(Token::ToolOutput);
         let lines = text.split('\n').flat_map(|line| {
-            let line = Rich::of(&expand_tabs(line), muted.clone());
+            let line = Rich::of(&expand_tabs(line), shown.clone());
             line.wrap_hard(room)
         });
         let lines: Vec<Row> = lines.collect();
@@ -213,7 +213,7 @@ pub fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
             true => Vec::new(),
             false => {
                 let text = expand_tabs(body.trim_end());
-                Rich::of(&text, Style::colored(Token::CustomMessageText)).wrap(columns)
+                Rich::of(&text, custom()).wrap(columns)
             }
         },
     }
@@ -225,8 +225,8 @@ fn user(text: &str, images: usize, depth: Depth, options: &Options, room: usize)
     for number in 1..=images {
         rich.push(&format!("[Image {number}] "), dim());
     }
-    rich.push(text, Style::default().bold());
-    let rail = Style::colored(Token::UserMessageText);
+    rich.push(text, Style::default().bold().on(Token::UserMessageBg));
+    let rail = Style::colored(Token::UserMessageText).on(Token::UserMessageBg);
     let mut rows = rich.wrap(room);
     // One row in the place of one would hide something for nothing.
     if !depth.is_reader() && rows.len() > USER_ROWS + 1 {
@@ -260,7 +260,7 @@ fn thinking(text: &str) -> Rich {
 /// A label and text that goes on under an indent.
 fn labelled(mark: &str, style: Style, text: &str, columns: usize) -> Vec<Row> {
     let mut rich = Rich::of(mark, style);
-    rich.push(text, Style::colored(Token::CustomMessageText));
+    rich.push(text, custom());
     let rest = columns.saturating_sub(INDENT).max(1);
     let ranges = crate::text::wrap_prose(rich.text(), columns, rest);
     let mut rows = rich.rows(ranges);
@@ -279,5 +279,16 @@ fn indented(rows: Vec<Row>) -> Vec<Row> {
 }
 
 fn label() -> Style {
-    Style::colored(Token::CustomMessageLabel).bold()
+    Style::colored(Token::CustomMessageLabel)
+        .on(Token::CustomMessageBg)
+        .bold()
+}
+
+fn notice() -> Style {
+    Style::default().on(Token::CustomMessageBg)
+}
+
+/// The text of what is no part of the conversation.
+pub(super) fn custom() -> Style {
+    Style::colored(Token::CustomMessageText).on(Token::CustomMessageBg)
 }

@@ -117,6 +117,16 @@ impl Call {
         rich
     }
 
+    /// The look of its label.
+    fn style(&self) -> Style {
+        let behind = match self.state {
+            State::Pending | State::Running => Token::ToolPendingBg,
+            State::Ended(Outcome::Completed) => Token::ToolSuccessBg,
+            State::Ended(_) | State::Unreported => Token::ToolErrorBg,
+        };
+        Style::colored(Token::ToolTitle).on(behind)
+    }
+
     /// Why it failed, when that is more than that it did.
     fn reason(&self) -> Option<&str> {
         let failed = matches!(self.state, State::Ended(Outcome::Failed | Outcome::Blocked));
@@ -246,7 +256,7 @@ fn label_rows(call: &Call, view: View, options: &Options, rows: &mut Vec<Row>) {
         used = width(&line);
         rows.push(rail(
             if index == 0 { "├ " } else { "│ " },
-            Row::of(line, muted()),
+            Row::of(line, call.style()),
         ));
     }
     let suffix = call.suffix();

@@ -287,7 +287,7 @@ fn cleaned(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// Text whose matched characters are bold.
+/// Text whose matched characters are bold, on a background.
 fn push_matched(rich: &mut Rich, text: &str, found: Option<&Match>, style: &Style) {
     let positions = found.map_or(&[][..], |found| &found.positions);
     let mut positions = positions.iter().peekable();
@@ -297,7 +297,8 @@ fn push_matched(rich: &mut Rich, text: &str, found: Option<&Match>, style: &Styl
         if hit {
             style.bold = true;
             style.dim = false;
-            style.color = Some(Token::UserMessageText);
+            style.color = Some(Token::SearchMatchText);
+            style.background = Some(Token::SearchMatchBg);
         }
         rich.push(c.encode_utf8(&mut [0; 4]), style);
     }
@@ -356,7 +357,7 @@ mod tests {
         let mut picker = commands();
         picker.set_query("co");
         let (_, body) = picker.rows(60);
-        assert_eq!(styled(&body)[1].split(' ').next(), Some("⟨userMessageText"));
+        assert_eq!(styled(&body)[1].split(' ').next(), Some("⟨searchMatchText"));
         assert_eq!(picker.chosen(), Some(0));
         picker.set_query("ship");
         assert_eq!(picker.chosen(), Some(2));

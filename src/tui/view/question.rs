@@ -70,7 +70,7 @@ pub fn field_rows(title: &str, from: &str, lines: bool, columns: usize) -> Vec<R
     let from = Rich::of(from, dim()).clip(columns);
     let hint = widest(if lines { EDITOR } else { INPUT }, columns);
     vec![
-        divider(columns),
+        surface::rule(Token::BorderAccent, columns),
         surface::header(title, from, columns),
         divider(columns),
         clipped(hint, dim(), columns),

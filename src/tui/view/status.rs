@@ -4,6 +4,9 @@ use crate::text::width;
 use crate::tui::rich::Rich;
 use crate::tui::style::{Row, Style, Token};
 
+/// Stands before and after an effort in what the status row shows. No text holds it.
+pub const EFFORT: char = '\u{1}';
+
 /// Columns between both sides.
 const BETWEEN: usize = 2;
 
@@ -14,16 +17,18 @@ pub fn row(left: &[String], right: &str, columns: usize) -> Row {
     let mut rich = Rich::default();
     for segment in left.iter().filter(|segment| !segment.is_empty()) {
         if rich.is_empty() {
-            rich.push(segment, Style::colored(Token::Accent));
+            push(&mut rich, segment, &Style::colored(Token::Accent));
         } else {
             rich.push(" · ", muted.clone());
-            rich.push(segment, muted.clone());
+            push(&mut rich, segment, &muted);
         }
     }
     if right.is_empty() {
         return rich.clip(columns);
     }
-    let right = Rich::of(right, muted);
+    let text = right;
+    let mut right = Rich::default();
+    push(&mut right, text, &muted);
     let fits = rich.width() + BETWEEN + right.width() <= columns;
     if !fits {
         rich = Rich::default();
@@ -33,6 +38,16 @@ pub fn row(left: &[String], right: &str, columns: usize) -> Row {
     row.push(" ".repeat(blank), Style::default());
     row.spans.extend(right.clip(columns).spans);
     row
+}
+
+/// A segment, with its effort in the colour of the level.
+fn push(rich: &mut Rich, segment: &str, style: &Style) {
+    for (index, part) in segment.split(EFFORT).enumerate() {
+        let level = Some(part)
+            .filter(|_| index % 2 == 1)
+            .and_then(Token::of_effort);
+        rich.push(part, level.map_or(style.clone(), Style::colored));
+    }
 }
 
 /// The widest of some texts that fits, from the widest to the shortest; the last one when none does.
@@ -68,6 +83,21 @@ mod tests {
                 columns,
             );
         }
+    }
+
+    #[test]
+    fn an_effort_has_the_colour_of_its_level() {
+        let left = [
+            "m / \u{1}xhigh\u{1} x".to_owned(),
+            "\u{1}odd\u{1}".to_owned(),
+        ];
+        let row = row(&left, "\u{1}off\u{1}", 40);
+        assert_eq!(
+            styled(&[row]),
+            [
+                "⟨accent|m / ⟩⟨thinkingXhigh|xhigh⟩⟨accent| x⟩⟨muted| · odd⟩                    ⟨thinkingOff|off⟩"
+            ]
+        );
     }
 
     #[test]

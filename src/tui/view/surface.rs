@@ -6,7 +6,7 @@ use crate::tui::style::{Row, Style, Token};
 
 /// Divider, header, blank row, body, divider, hint. The hint stands where the status row stood.
 pub fn framed(header: Row, body: Vec<Row>, hint: &str, columns: usize) -> Vec<Row> {
-    let mut rows = vec![divider(columns), header, Row::default()];
+    let mut rows = vec![rule(Token::BorderAccent, columns), header, Row::default()];
     rows.extend(body);
     rows.push(divider(columns));
     rows.push(clipped(hint, dim(), columns));
@@ -15,7 +15,13 @@ pub fn framed(header: Row, body: Vec<Row>, hint: &str, columns: usize) -> Vec<Ro
 
 /// A line across.
 pub fn divider(columns: usize) -> Row {
-    Row::of("─".repeat(columns), Style::colored(Token::Border))
+    rule(Token::Border, columns)
+}
+
+/// One in another of the three colours for such lines: `borderAccent` begins a surface,
+/// `borderMuted` is within one.
+pub fn rule(token: Token, columns: usize) -> Row {
+    Row::of("─".repeat(columns), Style::colored(token))
 }
 
 /// A header with something at the right end, when there is room for it.

@@ -91,7 +91,11 @@ impl App {
 
     /// Whether rows wait for the next frame because there were too many for this one.
     pub fn has_more_rows(&self) -> bool {
-        self.transcript.has_settled()
+        match &self.extensions.pane {
+            _ if self.reader.is_some() => false,
+            Some(pane) => pane.is_behind(),
+            None => !self.modes().alternate && self.transcript.has_settled(),
+        }
     }
 
     /// An extension wants something.
@@ -314,9 +318,8 @@ impl App {
     pub(super) fn refuse_questions(&mut self, why: &str) -> Vec<Effect> {
         self.forget_renders();
         self.extensions.completions.close();
-        self.extensions
-            .questions
-            .refuse_all(&mut self.composer, why)
+        let gone = self.take_back(|_, _| true).into_iter();
+        gone.map(|ask| refused(ask, why)).collect()
     }
 
     /// The session is another one: what was shown in the one before goes, and who showed it is told.
@@ -327,23 +330,23 @@ impl App {
         effects
     }
 
-    /// The extensions are others from now on: nothing of the old ones stays.
-    pub(super) fn forget_extensions(&mut self, why: &str) -> Vec<Effect> {
-        let effects = self.refuse_questions(why);
+    /// e ends: nothing of theirs stays.
+    pub(super) fn forget_extensions(&mut self) {
+        self.forget_renders();
+        self.composer.close_field();
         self.extensions = Extensions::default();
-        effects
     }
 
     /// Nobody waits for the answer to this any more.
     pub(super) fn withdrawn(&mut self, ask: AskId) {
-        self.extensions.questions.withdraw(ask, &mut self.composer);
+        self.take_back(|one, _| one == ask);
     }
 
     /// What this extension shows must go.
     pub(super) fn extension_gone(&mut self, id: ExtensionId) {
+        self.take_back(|_, owner| owner == id);
         let extensions = &mut self.extensions;
         extensions.slots.clear_extension(id);
-        extensions.questions.forget(id, &mut self.composer);
         extensions.panels.close(id);
         extensions.pane.take_if(|pane| pane.owner == id);
     }

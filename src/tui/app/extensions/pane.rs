@@ -45,6 +45,11 @@ impl ShownPane {
         told.into_iter().collect()
     }
 
+    /// Whether the next frame has more to show of it.
+    pub fn is_behind(&self) -> bool {
+        self.area.columns > 0 && self.view.is_behind()
+    }
+
     fn closed(&self) -> Effect {
         notify(self.owner, "pane.closed", json!({"pane": self.id}))
     }

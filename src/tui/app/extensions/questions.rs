@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 
 use super::super::{App, Effect};
-use super::{answered, refused};
+use super::answered;
 use crate::config::keybindings::Action;
 use crate::extension::request::Ui;
 use crate::extension::ui::Choice;
@@ -57,6 +57,7 @@ enum Kind {
     Field {
         title: String,
         placeholder: String,
+        prefill: String,
         field: Field,
     },
 }
@@ -117,10 +118,12 @@ impl Questions {
                 prefill,
                 secret,
             } => {
-                composer.open_field(&one_row(&prefill), secret);
+                let prefill = one_row(&prefill);
+                composer.open_field(&prefill, secret);
                 Kind::Field {
                     title,
                     placeholder,
+                    prefill,
                     field: if secret { Field::Secret } else { Field::Line },
                 }
             }
@@ -133,6 +136,7 @@ impl Questions {
                 Kind::Field {
                     title,
                     placeholder,
+                    prefill: text,
                     field: Field::Lines,
                 }
             }
@@ -195,32 +199,6 @@ impl Questions {
         Some(answered(open.ask, open.cancelled()))
     }
 
-    /// Nobody will answer them.
-    pub fn refuse_all(&mut self, composer: &mut Composer, why: &str) -> Vec<Effect> {
-        let open = self.close(composer).map(|open| open.ask);
-        let waiting = self.waiting.drain(..).map(|question| question.ask);
-        open.into_iter()
-            .chain(waiting)
-            .map(|ask| refused(ask, why))
-            .collect()
-    }
-
-    /// Nobody waits for the answer to this one.
-    pub fn withdraw(&mut self, ask: AskId, composer: &mut Composer) {
-        self.waiting.retain(|question| question.ask != ask);
-        if self.open.as_ref().is_some_and(|open| open.ask == ask) {
-            self.close(composer);
-        }
-    }
-
-    /// Nobody waits for the answers to those of this extension.
-    pub fn forget(&mut self, owner: ExtensionId, composer: &mut Composer) {
-        self.waiting.retain(|question| question.owner != owner);
-        if self.open.as_ref().is_some_and(|open| open.owner == owner) {
-            self.close(composer);
-        }
-    }
-
     fn close(&mut self, composer: &mut Composer) -> Option<Open> {
         let open = self.open.take()?;
         if let Kind::Field { .. } = open.kind {
@@ -231,6 +209,32 @@ impl Questions {
 }
 
 impl App {
+    /// Nobody waits for these answers any more; says which they are. What was typed into a field that
+    /// goes is not lost.
+    pub(super) fn take_back(&mut self, is_gone: impl Fn(AskId, ExtensionId) -> bool) -> Vec<AskId> {
+        let questions = &mut self.extensions.questions;
+        let mut gone = Vec::new();
+        if let Some(open) = questions.open.take_if(|open| is_gone(open.ask, open.owner)) {
+            gone.push(open.ask);
+            if let Kind::Field { prefill, field, .. } = open.kind {
+                let text = self.composer.close_field().unwrap_or_default();
+                if field != Field::Secret && text != prefill && !text.trim().is_empty() {
+                    self.composer.remember(&text);
+                    self.transcript.push_notice(&format!(
+                        "the question of {} is over - ↑ brings back what you typed",
+                        open.from
+                    ));
+                }
+            }
+        }
+        questions.waiting.retain(|one| {
+            let is_gone = is_gone(one.ask, one.owner);
+            gone.extend(is_gone.then_some(one.ask));
+            !is_gone
+        });
+        gone
+    }
+
     /// A key while a question is open. None when it is a key of e that works there, too.
     pub(super) fn question_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
         let open = self.extensions.questions.open.as_mut()?;

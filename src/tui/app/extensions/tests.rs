@@ -242,6 +242,34 @@ fn questions_wait_for_their_turn() {
     assert!(!table.app.composer.is_field());
 }
 
+#[test]
+fn what_was_typed_for_a_question_that_goes_is_not_lost() {
+    let input = |secret: bool| json!({"title": "Who?", "prefill": "a", "secret": secret});
+    for (params, typed, is_kept) in [
+        (input(false), "bc", true),
+        (input(false), "", false),
+        (input(true), "bc", false),
+    ] {
+        for end in ["withdrawn", "gone", "another session"] {
+            let mut table = Table::new();
+            table.ask(ME, "ui.input", params.clone());
+            table.press(typed);
+            match end {
+                "withdrawn" => table.app.withdrawn(AskId::for_test(1)),
+                "gone" => table.app.extension_gone(ME),
+                _ => drop(table.app.refuse_questions(end)),
+            }
+            let told = table
+                .screen(80, 20)
+                .concat()
+                .contains("the question of me is over");
+            table.press("\x1b[A");
+            assert_eq!(table.draft() == "abc", is_kept, "{end}");
+            assert_eq!(told, is_kept, "{end}");
+        }
+    }
+}
+
 /// Also its own asker's, and one that takes no keys. Nobody waits unseen.
 #[test]
 fn a_question_waits_behind_a_panel_and_says_so() {

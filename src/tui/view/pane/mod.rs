@@ -3,6 +3,7 @@
 //! It knows neither keys nor where it stands on the screen. Places in it are rows and columns from
 //! its own upper left corner.
 
+mod laid;
 mod section;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ use std::ops::Range;
 use section::Section;
 
 use super::status::widest;
-use super::surface::{self, dim, divider};
+use super::surface::{self, dim};
 use crate::extension::ui;
 use crate::text::{clip_columns, width};
 use crate::tui::rich::{Rich, clipped};
@@ -24,6 +25,8 @@ const WHEEL_ROWS: isize = 3;
 const STEP_COLUMNS: isize = 8;
 /// Rows of the header and of the hint.
 const FRAME: usize = 2;
+/// Bytes of Markdown that one frame lays out: a few milliseconds.
+const FRAME_BYTES: usize = 16 * 1024;
 /// Divides the parts of the hint.
 const BETWEEN: &str = " · ";
 /// Columns of an extension's hint that are left when how to get here stands beside it.
@@ -80,6 +83,8 @@ pub struct Pane {
     /// Where the sections were drawn last.
     slots: Vec<Slot>,
     columns: usize,
+    /// Not all that is wanted is laid out.
+    is_behind: bool,
 }
 
 /// The rows of one section.
@@ -101,6 +106,7 @@ impl Pane {
             focus: 0,
             slots: Vec::new(),
             columns: 0,
+            is_behind: false,
         }
     }
 
@@ -121,6 +127,11 @@ impl Pane {
         self.hint = content.hint;
         // Until it is drawn again, no place on the screen is known to be any of it.
         self.slots.clear();
+    }
+
+    /// Whether the next frame has more to show.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind
     }
 
     /// What it is called, maybe nothing.
@@ -234,8 +245,10 @@ impl Pane {
     /// that, unless something else does.
     pub fn rows(&mut self, focused: bool, switch: &str, columns: usize, height: usize) -> Vec<Row> {
         self.columns = columns;
+        let mut budget = FRAME_BYTES;
+        self.is_behind = false;
         for section in &mut self.sections {
-            section.lay_out(columns, height);
+            self.is_behind |= section.lay_out(columns, height, &mut budget);
         }
         self.slots = self.arrange(height);
         let mut rows = vec![self.header(focused, columns)];
@@ -244,7 +257,7 @@ impl Pane {
             rows.resize(slot.rows.start - slot.head, Row::default());
             let has_title = !section.title().is_empty();
             if slot.head > usize::from(has_title) {
-                rows.push(divider(columns));
+                rows.push(surface::rule(Token::BorderMuted, columns));
             }
             if has_title && slot.head > 0 {
                 rows.push(clipped(section.title(), dim(), columns));

@@ -5,10 +5,10 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::Selected;
+use super::laid::Laid;
 use crate::extension::ui::{self, Body, Item};
 use crate::text::{clip_bytes, expand_tabs, width};
 use crate::tui::diff::{self, Diff};
-use crate::tui::markdown::{Chunk, Definitions, Streamed};
 use crate::tui::rich::{Rich, clipped, prefixed};
 use crate::tui::style::{Row, Style};
 use crate::tui::view::surface::{self, dim};
@@ -45,53 +45,7 @@ enum Lines {
     /// The lines of a text.
     Plain(Vec<Range<usize>>),
     Diff(Diff),
-    Markdown(Laid),
-}
-
-/// Markdown, laid out as far as somebody has looked.
-#[derive(Clone, Debug)]
-struct Laid {
-    chunks: Vec<Chunk>,
-    known: Definitions,
-    columns: usize,
-    /// The rows of the first `done` chunks at that width.
-    rows: Vec<Row>,
-    done: usize,
-}
-
-impl Laid {
-    fn new(text: &str) -> Self {
-        let mut whole = Streamed::default();
-        whole.push(text);
-        Self {
-            chunks: whole.settle(true),
-            known: whole.known().clone(),
-            columns: 0,
-            rows: Vec::new(),
-            done: 0,
-        }
-    }
-
-    fn set_columns(&mut self, columns: usize) {
-        if self.columns != columns {
-            self.columns = columns;
-            self.rows.clear();
-            self.done = 0;
-        }
-    }
-
-    /// Goes on until there is this row, or no more.
-    fn reach(&mut self, row: usize) {
-        while self.rows.len() <= row && self.done < self.chunks.len() {
-            let chunk = &self.chunks[self.done];
-            let rows = chunk.rows(self.columns, &self.known);
-            if !rows.is_empty() && !self.rows.is_empty() && !chunk.continues() {
-                self.rows.push(Row::default());
-            }
-            self.rows.extend(rows);
-            self.done += 1;
-        }
-    }
+    Markdown(Box<Laid>),
 }
 
 impl Section {
@@ -116,24 +70,27 @@ impl Section {
         if self.content == content {
             return self;
         }
-        let item = self.item().map(|item| item.id.clone());
-        let mut new = Self::new(content);
-        new.top = self.top;
-        new.left = self.left;
-        new.height = self.height;
-        new.cursor = match &new.content.body {
-            Body::List { items, selected } => {
-                let same = |id| items.iter().position(|item: &Item| item.id == id);
-                let kept = item.and_then(same);
-                kept.or(*selected).unwrap_or(self.cursor)
+        let place = self.place();
+        let cursor = match (&content.body, self.item()) {
+            (Body::List { items, selected }, old) => {
+                let same = |old: &Item| items.iter().position(|item| item.id == old.id);
+                old.and_then(same).or(*selected).unwrap_or(place)
             }
-            Body::Diff(_) | Body::Text(_) | Body::Markdown(_) | Body::Rows(_) => self.cursor,
+            _ => place,
         };
-        if let Lines::Markdown(laid) = &self.lines {
-            new.lay_out(laid.columns, self.height);
-        }
-        new.reach(new.cursor);
-        new.cursor = new.cursor.min(new.last());
+        let lines = match (self.lines, &self.content.body, &content.body) {
+            (Lines::Markdown(laid), Body::Markdown(old), Body::Markdown(new)) => {
+                Lines::Markdown(Box::new(laid.refreshed(old, new)))
+            }
+            _ => lines(&content),
+        };
+        let mut new = Self {
+            lines,
+            content,
+            anchor: None,
+            ..self
+        };
+        new.set_cursor(cursor);
         new
     }
 
@@ -162,16 +119,18 @@ impl Section {
         match (&self.lines, &self.content.body) {
             (Lines::Plain(lines), _) => lines.len(),
             (Lines::Diff(diff), _) => diff.count(),
-            (Lines::Markdown(laid), _) => laid.rows.len(),
+            (Lines::Markdown(laid), _) => laid.rows().len(),
             (Lines::Given, Body::List { items, .. }) => items.len(),
             (Lines::Given, Body::Rows(rows)) => rows.len(),
             (Lines::Given, _) => 0,
         }
     }
 
-    fn reach(&mut self, row: usize) {
-        if let Lines::Markdown(laid) = &mut self.lines {
-            laid.reach(row);
+    /// Whether all its rows are known.
+    fn is_whole(&self) -> bool {
+        match &self.lines {
+            Lines::Markdown(laid) => laid.is_whole(),
+            Lines::Given | Lines::Plain(_) | Lines::Diff(_) => true,
         }
     }
 
@@ -179,9 +138,21 @@ impl Section {
         self.count().saturating_sub(1)
     }
 
+    /// Where the cursor is: on its way as far as there are rows.
+    fn place(&self) -> usize {
+        self.cursor.min(self.last())
+    }
+
+    fn set_cursor(&mut self, to: usize) {
+        self.cursor = match self.is_whole() {
+            true => to.min(self.last()),
+            false => to,
+        };
+    }
+
     fn item(&self) -> Option<&Item> {
         match &self.content.body {
-            Body::List { items, .. } => items.get(self.cursor),
+            Body::List { items, .. } => items.get(self.place()),
             Body::Diff(_) | Body::Text(_) | Body::Markdown(_) | Body::Rows(_) => None,
         }
     }
@@ -197,15 +168,14 @@ impl Section {
     /// Moves the cursor. `extend` selects the rows between, where rows can be selected.
     pub fn go(&mut self, to: usize, extend: bool) {
         self.anchor = match extend && !self.is_list() {
-            true => self.anchor.or(Some(self.cursor)),
+            true => self.anchor.or(Some(self.place())),
             false => None,
         };
-        self.reach(to);
-        self.cursor = to.min(self.last());
+        self.set_cursor(to);
     }
 
     pub fn step(&mut self, by: isize, extend: bool) {
-        self.go(self.cursor.saturating_add_signed(by), extend);
+        self.go(self.place().saturating_add_signed(by), extend);
     }
 
     /// Moves by what is seen, and what is seen with it.
@@ -226,10 +196,9 @@ impl Section {
         }
         let rows = by * super::WHEEL_ROWS;
         let top = self.top.saturating_add_signed(rows);
-        self.reach(top + self.height);
         self.top = top.min(self.count().saturating_sub(self.height));
         let end = self.top + self.height.max(1) - 1;
-        self.cursor = self.cursor.clamp(self.top, end).min(self.last());
+        self.set_cursor(self.place().clamp(self.top, end));
     }
 
     /// Scrolls sideways, as far as the widest row that is seen goes.
@@ -247,8 +216,9 @@ impl Section {
     }
 
     fn selection(&self) -> RangeInclusive<usize> {
-        let anchor = self.anchor.unwrap_or(self.cursor);
-        anchor.min(self.cursor)..=anchor.max(self.cursor).min(self.last())
+        let place = self.place();
+        let anchor = self.anchor.unwrap_or(place);
+        anchor.min(place)..=anchor.max(place).min(self.last())
     }
 
     /// The selected rows, or the one under the cursor: their text, and how many they are.
@@ -256,7 +226,7 @@ impl Section {
         let text = |index: usize| match &self.lines {
             Lines::Diff(diff) => diff.text(index),
             Lines::Markdown(laid) => {
-                let spans = laid.rows.get(index)?.spans.iter();
+                let spans = laid.rows().get(index)?.spans.iter();
                 Some(spans.map(|span| span.text.as_str()).collect())
             }
             Lines::Plain(_) | Lines::Given => Some(self.line(index, usize::MAX)?.text().to_owned()),
@@ -265,20 +235,27 @@ impl Section {
         (!rows.is_empty()).then(|| (rows.join("\n"), rows.len()))
     }
 
-    /// Draws at least what may be seen of it at this size.
-    pub fn lay_out(&mut self, columns: usize, height: usize) {
-        if let Lines::Markdown(laid) = &mut self.lines {
-            laid.set_columns(columns);
-        }
-        self.reach(self.top.max(self.cursor) + height);
+    /// Lays out what may be seen of it at this size, and where the cursor is to go, as far as `budget`
+    /// bytes of text lead. Whether there is more to do.
+    pub fn lay_out(&mut self, columns: usize, height: usize, budget: &mut usize) -> bool {
+        let (Lines::Markdown(laid), Body::Markdown(text)) = (&mut self.lines, &self.content.body)
+        else {
+            return false;
+        };
+        laid.set_columns(columns);
+        let goal = self.top.max(self.cursor).saturating_add(2 * height);
+        laid.reach(text, goal, budget);
+        let is_behind = laid.rows().len() <= goal && !laid.is_whole();
+        self.set_cursor(self.cursor);
+        is_behind
     }
 
     /// What is seen in so many rows; `focused` when keys go here. It is laid out.
     pub fn rows(&mut self, focused: bool, columns: usize, height: usize) -> Vec<Row> {
         self.height = height.max(1);
-        self.cursor = self.cursor.min(self.last());
-        let lowest = (self.cursor + 1).saturating_sub(self.height);
-        self.top = self.top.clamp(lowest, self.cursor);
+        let place = self.place();
+        let lowest = (place + 1).saturating_sub(self.height);
+        self.top = self.top.clamp(lowest, place);
         self.top = self.top.min(self.count().saturating_sub(self.height));
         if self.count() == 0 {
             return vec![clipped("nothing here", dim(), columns)];
@@ -291,9 +268,9 @@ impl Section {
     fn row(&self, index: usize, focused: bool, columns: usize) -> Row {
         let mut row = match (&self.lines, &self.content.body) {
             (_, Body::List { items, .. }) => {
-                return item(&items[index], index == self.cursor, columns);
+                return item(&items[index], index == self.place(), columns);
             }
-            (Lines::Markdown(laid), _) => laid.rows[index].clone(),
+            (Lines::Markdown(laid), _) => laid.rows()[index].clone(),
             (lines, _) => {
                 let line = self.line(index, LINE_BYTES).unwrap_or_default();
                 let margin = match lines {
@@ -312,7 +289,7 @@ impl Section {
         }
         for span in &mut row.spans {
             span.style.reverse |= is_selected;
-            span.style.bold |= index == self.cursor;
+            span.style.bold |= index == self.place();
         }
         row
     }
@@ -335,7 +312,7 @@ fn lines(section: &ui::Section) -> Lines {
     match &section.body {
         Body::List { .. } | Body::Rows(_) => Lines::Given,
         Body::Text(text) => Lines::Plain(plain(text)),
-        Body::Markdown(text) => Lines::Markdown(Laid::new(text)),
+        Body::Markdown(text) => Lines::Markdown(Box::new(Laid::new(text))),
         Body::Diff(text) => match Diff::parse(text) {
             // The section names the file already.
             Some(diff) => Lines::Diff(diff.without_name(&section.title)),

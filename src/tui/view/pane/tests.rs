@@ -188,6 +188,49 @@ fn markdown_is_laid_out_as_far_as_it_is_seen() {
     assert_eq!(shown[1..11], whole[whole.len() - 10..]);
 }
 
+/// A frame lays out a bounded part, and the next ones go on until the cursor is where it was sent.
+#[test]
+fn much_markdown_is_laid_out_frame_by_frame() {
+    let text = "# Title\n\nWords of [a] link.\n\n- one\n\n".repeat(5000) + "[a]: http://b.c\n";
+    let body = |text: &str| pane(vec![section("n", "", Body::Markdown(text.to_owned()))]);
+    let settle = |pane: &mut Pane, columns| {
+        for count in 1.. {
+            let shown = plain(&pane.rows(true, "", columns, 12));
+            if !pane.is_behind() {
+                return (shown[1..11].to_vec(), count);
+            }
+        }
+        unreachable!()
+    };
+    let (whole, other) = (
+        plain(&render(&text, 30, &Definitions::default())),
+        plain(&render(&text, 9, &Definitions::default())),
+    );
+    let end = |rows: &[String]| rows[rows.len() - 10..].to_vec();
+    let mut pane = Pane::new(body(&text));
+    assert_eq!(settle(&mut pane, 30), (whole[..10].to_vec(), 1));
+    pane.edge(true, false);
+    let (shown, frames) = settle(&mut pane, 30);
+    assert_eq!(shown, end(&whole));
+    assert!(frames > 5, "{frames}");
+    // Another width begins anew; who goes elsewhere meanwhile is there at once.
+    pane.rows(true, "", 9, 12);
+    assert!(pane.is_behind());
+    pane.edge(false, false);
+    assert_eq!(settle(&mut pane, 9), (other[..10].to_vec(), 1));
+    pane.edge(true, false);
+    assert_eq!(settle(&mut pane, 9).0, end(&other));
+    // What was laid out of the same beginning is not laid out again.
+    let more = format!("{text}\nThe end.\n");
+    pane.refresh(body(&more));
+    assert_eq!(settle(&mut pane, 9).1, 1);
+    pane.edge(true, false);
+    let whole = plain(&render(&more, 9, &Definitions::default()));
+    assert_eq!(settle(&mut pane, 9), (end(&whole), 1));
+    pane.refresh(body(&text.replace("Title", "Other")));
+    assert!(settle(&mut pane, 9).1 > 5);
+}
+
 #[test]
 fn a_list_leaves_the_sides_to_its_owner() {
     let files = section("files", "", list(&["a"], None));
