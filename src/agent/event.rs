@@ -12,7 +12,7 @@ use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
 use crate::chat::{self, Deltas, Display, Image, Message, Outcome, ToolResult, Usage};
 use crate::config::Settings;
-use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Host, Verdict};
+use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Host, Serves, Verdict};
 use crate::session::Entry;
 use crate::tools::Running;
 
@@ -184,6 +184,8 @@ pub enum Input {
     },
     /// Answer a request of an extension, see [`Output::Asked`].
     Reply(AskId, Result<Value, String>),
+    /// Who looks at what extensions show has changed, and with that what is asked of them.
+    Serve(Serves),
     /// Ask the extensions that have this hook. Answered by [`Answer::Hooked`].
     Hook(RequestId, Hook),
     /// Ask one extension to do something. Answered by [`Answer::Called`].

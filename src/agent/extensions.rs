@@ -14,7 +14,8 @@ use crate::extension::answer::ToolAnswer;
 use crate::extension::manifest::Tool;
 use crate::extension::request::{Request, Session};
 use crate::extension::{
-    AskId, EventName, ExtensionId, Failure, FromChild, Hook, Host, HostEvent, Ticket, Verdict,
+    AskId, EventName, ExtensionId, Failure, FromChild, Hook, Host, HostEvent, Serves, Ticket,
+    Verdict,
 };
 use crate::text::{clip_start, floor_char};
 use crate::tools::Label;
@@ -154,6 +155,11 @@ impl Extensions {
     /// Answers a request of an extension.
     pub fn answer(&mut self, ask: AskId, result: Result<Value, String>, now: Instant) {
         self.host.answer(ask, result, now);
+    }
+
+    /// Other requests of extensions reach somebody from now on.
+    pub fn serve(&mut self, serves: Serves) {
+        self.host.serve(serves);
     }
 
     /// Forgets what a session waits for.

@@ -235,6 +235,7 @@ impl Runtime {
         match input {
             Input::Open(key, spec, past, origin) => self.open(key, spec, past, origin),
             Input::Reply(ask, result) => self.extensions.answer(ask, result, Instant::now()),
+            Input::Serve(serves) => self.extensions.serve(serves),
             Input::Hook(request, hook) => self.extensions.ask(request, hook, Instant::now()),
             Input::Call {
                 request,

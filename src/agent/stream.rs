@@ -261,19 +261,27 @@ impl Turn {
     /// A stream that ended well and said nothing: ask once more, then call it a failure.
     fn on_blank(
         &mut self,
-        reply: Reply,
+        mut reply: Reply,
         finish: Finish,
         malformed: u32,
         conversation: &mut Conversation,
         fx: &mut Effects<'_>,
     ) {
-        self.commit_reply(reply, Vec::new(), conversation, fx);
         self.warn_of_finish(&finish, malformed, fx);
         if self.campaign.blank_retried || self.campaign.limit < 2 {
             let message = "the provider gave an empty response - send the prompt again or choose another model";
-            self.emit(TurnEvent::Error(message.into()), fx);
-            return self.end(false, conversation, fx);
+            let mut failure = Failure::new(Cause::Unavailable, Stage::Stream, message);
+            if let Some((status, request_id)) = reply.opened.take() {
+                failure.status = Some(status);
+                failure.request_id = request_id;
+            }
+            let decision = match self.campaign.blank_retried {
+                true => Decision::NotRetryable,
+                false => Decision::Disabled,
+            };
+            return self.fail(failure, decision, reply, conversation, fx);
         }
+        self.commit_reply(reply, Vec::new(), conversation, fx);
         self.campaign.blank_retried = true;
         self.campaign.attempt = 2;
         self.campaign.recovering = true;

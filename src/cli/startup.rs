@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::flags::{CommandId, FLAGS, FlagId};
+use super::flags::{CommandId, FLAGS, Flag, FlagId};
 use super::parse::{ParseFailure, is_given, named_command};
 use super::trace::{self, Trace};
 use crate::config::chord::Chord;
@@ -81,7 +81,7 @@ impl Again {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Nothing,
-    /// Their flags, for the help text.
+    /// Their flags: for the help text, or because some on the command line may be theirs.
     Declarations,
     Everything(Serves),
 }
@@ -133,6 +133,7 @@ impl Run {
                     "there is nothing to trace: this command starts no extensions",
                 ));
             }
+            Wanted::Declarations => (flags_of(argv, extensions.registry()).rest, env),
             _ => (argv.to_vec(), env),
         };
         Ok(Started {
@@ -286,6 +287,15 @@ fn given(argv: &[OsString], id: FlagId) -> bool {
     is_given(&argv[..end.unwrap_or(argv.len())], id)
 }
 
+/// Whether there are options that are not e's own, on a command line without `--`.
+fn has_foreign(argv: &[OsString]) -> bool {
+    let names = argv
+        .iter()
+        .filter_map(|arg| arg.to_str()?.strip_prefix("--"));
+    let mut names = names.map(|name| name.split('=').next().unwrap_or(name));
+    names.any(|name| Flag::by_long(name).is_none())
+}
+
 fn wanted(argv: &[OsString], traced: bool) -> Wanted {
     let given = |id| given(argv, id);
     // Without the others, the one that is traced runs alone.
@@ -296,25 +306,17 @@ fn wanted(argv: &[OsString], traced: bool) -> Wanted {
         return Wanted::Declarations;
     }
     if given(FlagId::Print) {
-        return Wanted::Everything(Serves {
-            ui: false,
-            session: true,
-        });
+        return Wanted::Everything(Serves::Session);
     }
     // What manages e must work with the worst of extensions.
     let is_prompt = argv.iter().any(|arg| arg == "--");
     let command = named_command(argv).filter(|_| !is_prompt);
     match command.map(|command| command.id) {
         Some(CommandId::Help) => Wanted::Declarations,
-        Some(CommandId::Rpc) => Wanted::Everything(Serves {
-            ui: true,
-            session: false,
-        }),
+        Some(CommandId::Rpc) => Wanted::Everything(Serves::Client { answers: false }),
+        Some(_) if has_foreign(argv) => Wanted::Declarations,
         Some(_) => Wanted::Nothing,
-        None => Wanted::Everything(Serves {
-            ui: true,
-            session: true,
-        }),
+        None => Wanted::Everything(Serves::Everything),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Chord, Home, Store};
 
@@ -12,7 +12,7 @@ const FILE: Store = Store {
 };
 
 /// Columns below which nothing is ever split.
-const MIN_SPLIT: u64 = 60;
+const MIN_SPLIT: usize = 60;
 
 /// What applies to every pane that has no entry of its own.
 const ANY_PANE: &str = "*";
@@ -43,7 +43,7 @@ impl Side {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Pane {
     side: Option<Side>,
-    width: Option<u64>,
+    width: Option<usize>,
 }
 
 /// How the user wants the screen.
@@ -79,14 +79,12 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// Reads the file. A key that cannot be used has its default; the warnings name it.
+    /// Reads the file. A value that cannot be used has its default; the warnings name it.
     pub fn load(home: &Home) -> (Self, Vec<String>) {
         let (map, mut warnings) = FILE.read(home);
         let mut layout = Self::default();
         for (key, value) in &map {
-            if let Err(expected) = layout.apply(key, value) {
-                warnings.push(format!("`{key}` in {} is ignored: {expected}", FILE.name));
-            }
+            layout.apply(&[key], value, &mut warnings);
         }
         (layout, warnings)
     }
@@ -96,71 +94,94 @@ impl Layout {
         let entry = |id: &str| self.panes.get(id).copied().unwrap_or_default();
         let (own, any) = (entry(pane), entry(ANY_PANE));
         let side = own.side.or(proposed).or(any.side).unwrap_or(Side::Right);
-        let width = own.width.or(any.width).unwrap_or(40).clamp(30, 70);
-        (side, width as usize)
+        let width = own.width.or(any.width).unwrap_or(40);
+        (side, width)
     }
 
-    fn apply(&mut self, key: &str, value: &Value) -> Result<(), &'static str> {
-        match key {
-            "split_min" => {
-                let columns = value.as_u64().ok_or("it must be a whole number")?;
-                self.split_min = columns.clamp(MIN_SPLIT, u16::MAX.into()) as usize;
-            }
-            "focus" => {
-                let text = value.as_str().unwrap_or_default();
-                self.focus = Chord::parse(text).map_err(|_| "it must be a key chord")?;
-            }
-            "banner" => self.banner = value.as_bool().ok_or("it must be true or false")?,
-            "panes" => {
-                let panes = value.as_object().ok_or("it must be an object")?;
-                self.panes = panes.iter().map(pane).collect::<Result<_, _>>()?;
-            }
-            "status" => {
-                let status = value.as_object().ok_or("it must be an object")?;
-                let (left, right) = (templates(status, "left")?, templates(status, "right")?);
-                self.status_left = left.unwrap_or(std::mem::take(&mut self.status_left));
-                self.status_right = right.unwrap_or(std::mem::take(&mut self.status_right));
-            }
-            "activity" => {
-                let template = value.as_str().ok_or("it must be a string")?;
-                if !template.trim().is_empty() {
-                    self.activity = template.into();
+    fn apply(&mut self, path: &[&str], value: &Value, warnings: &mut Vec<String>) {
+        let mut go_on = |layout: &mut Self, key: &str, value| {
+            layout.apply(&[path, &[key]].concat(), value, warnings);
+        };
+        let applied = match (path, value) {
+            (["panes"] | ["panes", _] | ["status"], Value::Object(map)) => {
+                for (key, value) in map {
+                    go_on(self, key, value);
                 }
+                return;
             }
+            (["status", side @ ("left" | "right")], Value::Array(items)) => {
+                self.templates(side).clear();
+                for (index, item) in items.iter().enumerate() {
+                    go_on(self, &index.to_string(), item);
+                }
+                return;
+            }
+            (["panes"] | ["panes", _] | ["status"], _) => Err("it must be an object"),
+            (["status", "left" | "right"], _) => Err("it must be a list"),
+            (["split_min"], _) => {
+                let columns = number(value, MIN_SPLIT, u16::MAX.into());
+                columns.map(|columns| self.split_min = columns)
+            }
+            (["focus"], _) => match Chord::parse(value.as_str().unwrap_or_default()) {
+                Ok(chord) => {
+                    self.focus = chord;
+                    Ok(())
+                }
+                Err(_) => Err("it must be a key chord"),
+            },
+            (["banner"], Value::Bool(banner)) => {
+                self.banner = *banner;
+                Ok(())
+            }
+            (["banner"], _) => Err("it must be true or false"),
+            (["panes", id, "side"], _) => match value.as_str().and_then(Side::named) {
+                Some(side) => {
+                    self.pane(id).side = Some(side);
+                    Ok(())
+                }
+                None => Err("it must be `left` or `right`"),
+            },
+            (["panes", id, "width"], _) => {
+                let percent = number(value, 30, 70);
+                percent.map(|percent| self.pane(id).width = Some(percent))
+            }
+            (["status", side, _], Value::String(template)) => {
+                self.templates(side).push(template.clone());
+                Ok(())
+            }
+            (["activity"], Value::String(template)) => {
+                if !template.trim().is_empty() {
+                    self.activity.clone_from(template);
+                }
+                Ok(())
+            }
+            (["status", "left" | "right", _] | ["activity"], _) => Err("it must be a string"),
             // Keys of other versions.
-            _ => {}
+            _ => Ok(()),
+        };
+        if let Err(expected) = applied {
+            let key = path.join(".");
+            warnings.push(format!("`{key}` in {} is ignored: {expected}", FILE.name));
         }
-        Ok(())
+    }
+
+    fn pane(&mut self, id: &str) -> &mut Pane {
+        self.panes.entry(id.to_owned()).or_default()
+    }
+
+    fn templates(&mut self, side: &str) -> &mut Vec<String> {
+        match side {
+            "left" => &mut self.status_left,
+            _ => &mut self.status_right,
+        }
     }
 }
 
-fn pane((id, value): (&String, &Value)) -> Result<(String, Pane), &'static str> {
-    let entry = value.as_object().ok_or("each pane must be an object")?;
-    let side = |value: &Value| {
-        let side = value.as_str().and_then(Side::named);
-        side.ok_or("the side of a pane must be `left` or `right`")
-    };
-    let width = |value: &Value| {
-        value
-            .as_u64()
-            .ok_or("the width of a pane must be a whole number")
-    };
-    let pane = Pane {
-        side: entry.get("side").map(side).transpose()?,
-        width: entry.get("width").map(width).transpose()?,
-    };
-    Ok((id.clone(), pane))
-}
-
-fn templates(status: &Map<String, Value>, side: &str) -> Result<Option<Vec<String>>, &'static str> {
-    let Some(value) = status.get(side) else {
-        return Ok(None);
-    };
-    let items = value.as_array().and_then(|items| {
-        let text = |item: &Value| item.as_str().map(String::from);
-        items.iter().map(text).collect::<Option<Vec<_>>>()
-    });
-    items.map(Some).ok_or("its sides must be lists of strings")
+/// A whole number, moved into its range.
+fn number(value: &Value, least: usize, most: usize) -> Result<usize, &'static str> {
+    let number = value.as_f64().filter(|number| number.fract() == 0.0);
+    let number = number.ok_or("it must be a whole number")?;
+    Ok(number.clamp(least as f64, most as f64) as usize)
 }
 
 /// A template with its `{token}`s replaced by what `value` has for them. A brace without its
@@ -251,7 +272,7 @@ mod tests {
         for (text, notices) in [
             ("{", 1),
             ("[1]", 1),
-            (r#"{"split_min": -1, "focus": "", "banner": 1}"#, 3),
+            (r#"{"split_min": "x", "focus": "", "banner": 1}"#, 3),
             (
                 r#"{"panes": {"a": {"side": "top"}}, "status": {"left": "x"}, "activity": 2}"#,
                 3,
@@ -264,6 +285,39 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_wrong_value_costs_itself_and_a_number_is_moved_into_its_range() {
+        let text = r#"{"split_min": -3, "status": {"left": ["{cwd}", 5], "right": 7},
+            "panes": {"a": {"side": "top", "width": -20}, "b": {"width": 1e30, "side": "left"},
+                "c": 4, "d": {"width": 50.5}, "*": {"width": 60}}}"#;
+        let (layout, warnings) = load(text);
+        let place = |pane| layout.place(pane, None);
+        assert_eq!(layout.split_min, 60);
+        assert_eq!(
+            ["a", "b", "c", "d"].map(place),
+            [
+                (Side::Right, 30),
+                (Side::Left, 70),
+                (Side::Right, 60),
+                (Side::Right, 60)
+            ]
+        );
+        assert_eq!(layout.status_left, ["{cwd}"]);
+        assert_eq!(layout.status_right, Layout::default().status_right);
+        let told: Vec<_> = warnings
+            .iter()
+            .filter_map(|told| told.split('`').nth(1))
+            .collect();
+        let expected = [
+            "status.left.1",
+            "status.right",
+            "panes.a.side",
+            "panes.c",
+            "panes.d.width",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -46,9 +46,13 @@ impl ToolAnswer {
         let Some(fields) = fields(result)? else {
             return Ok(Self::default());
         };
+        let content = fields.text("content")?.unwrap_or_default();
+        let format = Format::read(&fields)?;
+        // A format without a text of its own says how the content is to be painted.
         let display = fields.text("display")?;
+        let display = display.or((format != Format::Text).then_some(content));
         Ok(Self {
-            content: fields.text("content")?.unwrap_or_default().to_owned(),
+            content: content.to_owned(),
             is_error: fields.boolean("is_error")?.unwrap_or_default(),
             session_name: fields.some_line("session_name")?,
             summary: fields
@@ -56,7 +60,7 @@ impl ToolAnswer {
                 .map(|text| line(text, SUMMARY_COLUMNS))
                 .filter(|text| !text.is_empty()),
             display: display.map(|text| block(text, MAX_DISPLAY)),
-            format: Format::read(&fields)?,
+            format,
         })
     }
 }
@@ -192,6 +196,17 @@ mod tests {
                 format: Format::Diff,
             })
         );
+        for (answer, expected) in [
+            (json!({"content": "+x\x07", "format": "diff"}), Some("+x")),
+            (
+                json!({"content": "+x", "format": "diff", "display": ""}),
+                Some(""),
+            ),
+            (json!({"content": "+x", "format": "text"}), None),
+        ] {
+            let display = ToolAnswer::parse(&answer).unwrap().display;
+            assert_eq!(display.as_deref(), expected, "{answer}");
+        }
         let huge = "x\n".repeat(5 << 20);
         let answer =
             ToolAnswer::parse(&json!({"content": huge, "display": huge, "summary": huge})).unwrap();

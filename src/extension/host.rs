@@ -42,13 +42,40 @@ const NEWS: usize = 128;
 /// extensions start.
 const CHATTER: usize = 4096;
 
-/// Which requests of extensions reach anybody.
+/// Which requests of extensions reach anybody. What does not is refused whatever it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Serves {
-    /// `ui.*`: a frontend decides about each.
-    pub ui: bool,
-    /// `session.*`: there is one session and it is the extensions'.
-    pub session: bool,
+pub enum Serves {
+    /// Every one: somebody looks at the one session, which is the extensions'.
+    Everything,
+    /// `session.*`: nobody looks.
+    Session,
+    /// Words and, when it answers them, questions: somebody may look who is no terminal.
+    Client {
+        /// Whether it answers questions.
+        answers: bool,
+    },
+    /// None.
+    #[default]
+    Nothing,
+}
+
+impl Serves {
+    /// Whether there may be somebody who looks.
+    fn has_ui(self) -> bool {
+        matches!(self, Serves::Everything | Serves::Client { .. })
+    }
+
+    fn includes(self, method: &str) -> bool {
+        match (self, method) {
+            (Serves::Everything, _) => true,
+            (Serves::Session, method) => method.starts_with("session."),
+            (Serves::Client { .. }, "ui.notify" | "ui.show") => true,
+            (Serves::Client { answers }, "ui.select" | "ui.confirm" | "ui.input" | "ui.editor") => {
+                answers
+            }
+            (Serves::Client { .. } | Serves::Nothing, _) => false,
+        }
+    }
 }
 
 /// The extensions of a process. See the module.
@@ -247,6 +274,11 @@ impl Host {
         }
     }
 
+    /// Other requests reach somebody from now on.
+    pub fn serve(&mut self, serves: Serves) {
+        self.serves = serves;
+    }
+
     /// Answers a request of an extension. A second answer is dropped.
     pub fn answer(&mut self, ask: AskId, result: Result<Value, String>, now: Instant) {
         let Some(open) = self.open.remove(&ask) else {
@@ -345,9 +377,11 @@ impl Host {
         }
     }
 
-    /// Adds what an extension says by itself. What nobody takes out in time is dropped.
+    /// Adds what an extension says by itself. What nobody takes out in time is dropped, and its own
+    /// words where nobody looks.
     fn chat(&mut self, event: HostEvent) {
-        if self.out.len() < CHATTER {
+        let is_own = matches!(event, HostEvent::Said { .. } | HostEvent::Diagnostic(_));
+        if self.out.len() < CHATTER && (self.serves.has_ui() || !is_own) {
             self.out.push_back(event);
         }
     }

@@ -199,9 +199,12 @@ fn follow(core: Core, mut chooser: Chooser<'_>, printer: &mut Printer) -> u8 {
                     deadline = Some(Instant::now() + WIND_DOWN);
                     let _ = core.input.send(Input::Shutdown);
                 }
-                Output::Answer { .. } | Output::Withdrawn(_) | Output::ExtensionGone(_) => {}
+                // Extensions say nothing where nobody looks.
+                Output::Answer { .. }
+                | Output::Withdrawn(_)
+                | Output::ExtensionGone(_)
+                | Output::Said { .. } => {}
                 Output::Notice(text) => printer.warn(&text),
-                Output::Said { extension, text } => printer.say(&extension, &text),
                 Output::Asked(asked) => {
                     for input in chooser.serve(*asked) {
                         let _ = core.input.send(input);

@@ -78,12 +78,6 @@ impl Printer {
         warn(message);
     }
 
-    /// Passes on what an extension has to say.
-    pub fn say(&mut self, extension: &str, text: &str) {
-        self.end_line();
-        say(&format!("{extension}: {}", one_line(text, None)));
-    }
-
     /// Says on standard error why the run failed.
     pub fn error(&mut self, message: &str) {
         self.end_line();

@@ -97,6 +97,7 @@ fn run(lane: &Lane, request: &Request, sink: &mut dyn Sink) {
         }
         failure.redact_key(request.key.as_ref());
         super::route::redact_url(&mut failure, &request.model.base_url);
+        failure.redact_user_info();
         sink.push(StreamEvent::Failed(Box::new(failure)));
         sink.flush();
     }

@@ -12,7 +12,7 @@ use super::wire::Id;
 use crate::agent::Input;
 use crate::error::Error;
 use crate::extension::request::{Request, Ui};
-use crate::extension::{AskId, Asked};
+use crate::extension::{AskId, Asked, Serves};
 use crate::text::json::write_value;
 
 /// Notices that are kept until a client greets.
@@ -34,6 +34,7 @@ impl Server {
     pub fn greeted(&mut self, answers: bool) {
         self.asks.greeted = true;
         self.asks.answers = answers;
+        self.send(Input::Serve(Serves::Client { answers }));
         for text in std::mem::take(&mut self.asks.kept) {
             self.notice(text);
         }
@@ -79,7 +80,7 @@ impl Server {
                 }
                 Ok(json!({}))
             }
-            Request::Ui(ui) if ui.is_question() && self.asks.greeted && self.asks.answers => {
+            Request::Ui(ui) if ui.is_question() && self.asks.answers => {
                 self.asks.last += 1;
                 let number = self.asks.last;
                 self.asks.open.insert(number, ask);

@@ -86,10 +86,11 @@ pub fn parse(line: &[u8]) -> (Id, Result<Request>) {
             return invalid(&format!("it is not UTF-8 at byte {}", error.valid_up_to()));
         }
     };
-    let object = text.trim_ascii_start().starts_with('{');
+    if !text.trim_ascii_start().starts_with('{') {
+        return invalid(&"it is not a JSON object");
+    }
     let envelope: Envelope<'_> = match serde_json::from_str(text) {
-        Ok(envelope) if object => envelope,
-        Ok(_) => return invalid(&"it is not an object"),
+        Ok(envelope) => envelope,
         Err(error) => return invalid(&plain(&error)),
     };
     let mut id = Id::none();
@@ -204,7 +205,15 @@ mod tests {
         ] {
             let (id, text) = error(line);
             assert_eq!(id, "null");
+            assert!(
+                text.starts_with("invalid request: it is ") || line[0] == b'{',
+                "{text}"
+            );
             assert!(text.starts_with("invalid request: "), "{text}");
+            // The words of the parser are for its users.
+            for word in ["struct", "Envelope", "invalid type", "map"] {
+                assert!(!text.contains(word), "{text}");
+            }
         }
         let params = format!("{}1{}", "[".repeat(1000), "]".repeat(1000));
         for (rest, fragment) in [

@@ -3,11 +3,20 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::after;
 
 use crate::error::{Error, Result};
 use crate::sys::fs::{Locked, lock_exclusive};
 
-/// Takes the lock of a log at once or fails. It is held as long as what comes back.
+/// How long a lock may outlive the process that took it.
+const DYING: Duration = Duration::from_millis(500);
+/// The pause between two tries meanwhile.
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
+
+/// Takes the lock of a log or fails, at once when a living process has it. It is held as long as what
+/// comes back.
 pub fn acquire(log: &Path) -> Result<Locked> {
     let path = log.with_extension("lock");
     let failed = |error: std::io::Error| {
@@ -21,10 +30,19 @@ pub fn acquire(log: &Path) -> Result<Locked> {
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(&path)
         .map_err(failed)?;
-    if lock_exclusive(&file, false).map_err(failed)? {
-        return Ok(Locked::new(file));
-    }
-    Err(match holder(&file) {
+    let until = Instant::now() + DYING;
+    let holder = loop {
+        if lock_exclusive(&file, false).map_err(failed)? {
+            return Ok(Locked::new(file));
+        }
+        let holder = holder(&file);
+        if holder.is_some() || Instant::now() >= until {
+            break holder;
+        }
+        // Nobody alive took it: a child that a killed e was starting has a copy for a moment.
+        let _ = after(BETWEEN_TRIES).recv();
+    };
+    Err(match holder {
         Some(pid) => Error::failed(format!(
             "`{}` is already active in process {pid}",
             log.display()

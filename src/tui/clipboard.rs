@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub enum Clip {
     Images(Vec<Image>),
     Text(String),
+    /// Paths of images that cannot be attached, and why.
+    Paths(String, Option<String>),
 }
 
 /// Programs with their arguments: for an image, and for text.

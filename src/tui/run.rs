@@ -19,7 +19,7 @@ use super::input::{Input, Parked};
 use super::key::{InputEvent, Reply};
 use super::record::Recorder;
 use super::terminal::{self, ASK_BACKGROUND, ASK_CURSOR, Modes, Terminal};
-use crate::agent::{Core, Input as Request, Output};
+use crate::agent::{Answer, Core, Input as Request, Output, TurnEvent};
 use crate::error::Result;
 use crate::extension::Host;
 use crate::sys::crash;
@@ -64,6 +64,8 @@ pub struct Loop {
     last_frame: Instant,
     /// Bytes that go behind the next frame.
     behind: Vec<u8>,
+    /// A program has ended that may have written to the terminal.
+    meddled: bool,
     title: String,
     /// The question where the cursor is, while it is open.
     asking: Option<Asking>,
@@ -131,6 +133,7 @@ impl Loop {
             urgent: true,
             last_frame: now,
             behind: Vec::new(),
+            meddled: false,
             title: String::new(),
             asking: None,
             resizes: 0,
@@ -294,6 +297,7 @@ impl Loop {
 
     fn on_outputs(&mut self, outputs: Vec<Output>) {
         self.dirty = true;
+        self.meddled |= outputs.iter().any(ends_program);
         let effects = self.app.on_outputs(outputs, Instant::now());
         self.perform(effects);
     }
@@ -441,7 +445,11 @@ impl Loop {
         if self.terminal.was_changed() && self.terminal.enter(modes).is_ok() {
             self.screen.forget();
         }
-        let mut bytes = self.terminal.switch(modes);
+        let mut bytes = match std::mem::take(&mut self.meddled) {
+            true => self.terminal.again(),
+            false => Vec::new(),
+        };
+        bytes.extend(self.terminal.switch(modes));
         if !modes.alternate && self.screen.is_lost() {
             // Only on the main screen does the answer tell about the main screen.
             bytes.extend_from_slice(ASK_CURSOR);
@@ -513,5 +521,14 @@ impl Loop {
             }
         }
         self.terminal.discard_input();
+    }
+}
+
+/// Whether a command of the model or of the person has ended.
+fn ends_program(output: &Output) -> bool {
+    match output {
+        Output::Event { event, .. } => matches!(event, TurnEvent::ToolEnd { .. }),
+        Output::Answer { answer, .. } => matches!(answer, Answer::Shell(_)),
+        _ => false,
     }
 }

@@ -47,6 +47,8 @@ struct Mode {
     enter: &'static str,
     /// Makes sure of it when it was entered and somebody may have changed it since.
     again: &'static str,
+    /// Makes sure that it is off when it was not entered and somebody may have switched it on.
+    off: &'static str,
     leave: &'static str,
 }
 
@@ -64,6 +66,7 @@ const LIST: &[Mode] = &[
         is_wanted: |_| true,
         enter: "\x1b[22;0t",
         again: "",
+        off: "",
         leave: "\x1b]0;\x1b\\\x1b[23;0t",
     },
     // Bracketed paste.
@@ -71,6 +74,7 @@ const LIST: &[Mode] = &[
         is_wanted: |_| true,
         enter: "\x1b[?2004h",
         again: "\x1b[?2004h",
+        off: "",
         leave: "\x1b[?2004l",
     },
     // The keyboard protocol, flag "disambiguate".
@@ -78,6 +82,7 @@ const LIST: &[Mode] = &[
         is_wanted: |_| true,
         enter: "\x1b[>1u",
         again: "\x1b[=1;1u",
+        off: "",
         leave: "\x1b[<1u",
     },
     // The alternate screen, which has keyboard flags of its own.
@@ -85,13 +90,15 @@ const LIST: &[Mode] = &[
         is_wanted: |modes| modes.alternate,
         enter: "\x1b[?1049h\x1b[>1u",
         again: "",
+        off: "",
         leave: "\x1b[<1u\x1b[?1049l",
     },
     // Buttons and drags, in the encoding that knows large coordinates.
     Mode {
         is_wanted: |modes| modes.mouse,
         enter: "\x1b[?1002h\x1b[?1006h",
-        again: "\x1b[?1002h\x1b[?1006h",
+        again: "\x1b[?1003l\x1b[?1002h\x1b[?1006h",
+        off: "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l",
         leave: "\x1b[?1006l\x1b[?1002l",
     },
 ];
@@ -182,11 +189,7 @@ impl Terminal {
         self.stop_writing();
         let mut state = lock(&self.state);
         while matches!((&self.stop.0).read(&mut [0; 64]), Ok(1..)) {}
-        let mut bytes = String::new();
-        for mode in LIST.iter().filter(|mode| mode.is_on(state.entered)) {
-            bytes.push_str(mode.again);
-        }
-        bytes.push_str(&between(state.entered, modes));
+        let bytes = again(state.entered) + &between(state.entered, modes);
         state.entered = Some(modes);
         self.prepare_crash(modes);
         self.is_ours.store(true, Ordering::Release);
@@ -203,6 +206,11 @@ impl Terminal {
         let entered = state.entered.replace(modes);
         self.prepare_crash(modes);
         between(entered, modes).into_bytes()
+    }
+
+    /// The bytes that make sure of the modes, where a program may have changed them without a trace.
+    pub fn again(&self) -> Vec<u8> {
+        again(lock(&self.state).entered).into_bytes()
     }
 
     /// Writes bytes of a frame. Waits as long as the terminal takes to read them, or until `leave`
@@ -311,10 +319,25 @@ pub fn settling(env: &Env) -> Duration {
     }
 }
 
+/// Makes sure of what is on and of what is not. Nothing while the terminal is not ours.
+fn again(entered: Option<Modes>) -> String {
+    let again = |mode: &Mode| match mode.is_on(entered) {
+        true => mode.again,
+        false => mode.off,
+    };
+    LIST.iter()
+        .filter(|_| entered.is_some())
+        .map(again)
+        .collect()
+}
+
 /// Ends the frame and leaves these modes.
 fn undo(modes: Modes) -> String {
-    let on = LIST.iter().rev().filter(|mode| (mode.is_wanted)(modes));
-    let leave = on.map(|mode| mode.leave);
+    let leave = |mode: &Mode| match (mode.is_wanted)(modes) {
+        true => mode.leave,
+        false => mode.off,
+    };
+    let leave = LIST.iter().rev().map(leave);
     std::iter::once(END_FRAME).chain(leave).collect()
 }
 

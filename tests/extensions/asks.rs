@@ -108,6 +108,8 @@ fn a_client_that_does_not_answer_questions_is_not_asked() {
             played.ask("ui.confirm", json!({"title": "?"})),
             json!({"error": "no ui"})
         );
+        played.is_refused("ui.select", json!({}));
+        played.is_refused("ui.input", json!(3));
         assert_eq!(
             played.ask("ui.notify", json!({"message": "hi"})),
             json!({"result": {}})

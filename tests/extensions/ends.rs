@@ -229,26 +229,27 @@ fn after_a_kill_of_e_extensions_see_the_end_of_their_input() {
 }
 
 #[test]
-fn diagnostics_are_notices_and_never_output() {
-    let place = Place::new();
-    let then = "echo 'to stderr \x1b[31mred' >&2; echo >&2; printf 'no end' >&2\ncat >/dev/null";
-    place.script("a.sh", &after_manifest(&json!({"name": "a"}), then));
-    let run = place.p(&["go"]).run().ends_with(0);
-    assert_eq!(run.stdout, "ok\n");
-    assert!(
-        run.stderr.contains("extension a.sh: to stderr red"),
-        "{run:?}"
-    );
-    assert!(!run.stderr.contains('\x1b'), "{run:?}");
-}
-
-#[test]
-fn a_line_of_diagnostics_that_is_too_long_is_counted() {
+fn diagnostics_are_notices_where_somebody_looks_and_never_output() {
     let place = Place::new();
     let then =
-        "head -c 300000 /dev/zero | tr '\\0' x >&2; echo >&2; echo after >&2\ncat >/dev/null";
+        "echo 'to stderr \x1b[31mred' >&2; echo >&2; head -c 300000 /dev/zero | tr '\\0' x >&2
+        echo >&2; printf 'no end' >&2; exec 2>&-
+        echo '{\"method\":\"notify\",\"params\":{\"message\":\"said\"}}'
+        cat >/dev/null";
     place.script("a.sh", &after_manifest(&json!({"name": "a"}), then));
     let run = place.p(&["go"]).run().ends_with(0);
-    assert!(run.stderr.contains("… and 1 more line\n"), "{run:?}");
-    assert!(run.stderr.contains("extension a.sh: after"), "{run:?}");
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("ok\n", ""));
+
+    let mut rpc = Rpc::start(&place, &[]);
+    rpc.call("hello", json!({}));
+    for expected in [
+        "extension a.sh: to stderr red",
+        "extension a.sh: … and 1 more line",
+        "extension a.sh: no end",
+        "said",
+    ] {
+        rpc.wait(|line| line["type"] == "notice" && line["message"] == expected);
+    }
+    rpc.close();
+    rpc.finish();
 }

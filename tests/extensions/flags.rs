@@ -151,3 +151,28 @@ fn flags_work_before_and_behind_a_subcommand() {
         [json!({"flags": {"quiet": true, "project": "x"}})]
     );
 }
+
+#[test]
+fn flags_are_taken_out_before_a_command_that_manages_e_and_no_hook_runs() {
+    let place = Place::new();
+    let manifest = json!({
+        "name": "f", "flags": [{"name": "project", "type": "string"}], "hooks": ["startup"],
+    });
+    let played = Actor::new(&place, "f", manifest).play();
+    for args in [
+        &["--project", "x", "untrust", "."][..],
+        &["trust", ".", "--project=x"],
+        &["--project", "x", "help"],
+        &["--project", "x", "doctor"],
+    ] {
+        place.e().args(args).run().ends_with(0);
+    }
+    assert_eq!(played.params("hook.startup"), [json!(null); 0]);
+    assert_eq!(played.params("initialize").len(), 4);
+    let run = place.e().args(["--projekt", "x", "trust"]).run();
+    let run = run.ends_with(2);
+    assert!(run.stderr.contains("unknown option `--projekt`"), "{run:?}");
+    // Without such an option nothing is started.
+    place.e().args(["--json", "doctor"]).run().ends_with(0);
+    assert_eq!(played.params("initialize").len(), 5);
+}

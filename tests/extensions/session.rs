@@ -284,6 +284,8 @@ fn without_a_terminal_nobody_answers_a_question() {
             "{method}"
         );
     }
+    call.played.is_refused("ui.confirm", json!("x"));
+    call.played.is_refused("explode", json!({}));
     call.end().2.ends_with(0);
 }
 
@@ -360,6 +362,9 @@ fn rpc_refuses_the_session_to_extensions() {
             "{method}"
         );
     }
+    played.is_refused("ui.panel", json!({"lines": 3}));
+    played.is_refused("session.tools", json!({}));
+    played.is_refused("explode", json!({}));
     played.answer(&request, json!({"content": "x"}));
     rpc.result(&prompt);
     rpc.close();

@@ -108,11 +108,12 @@ fn an_empty_success_is_a_failure_after_one_more_try() {
     assert_eq!(plain.stdout, "");
     assert!(plain.stderr.contains("empty response"), "{plain:?}");
     assert_eq!(json.events("retry").len(), 1);
-    ends(
-        1,
-        json!({"retry_max_attempts": 1}),
-        || vec![Step::default()],
-    );
+    let details = &json.result()["error_details"];
+    assert_eq!(details["cause"], "provider_unavailable", "{details}");
+    assert_eq!(details["response"]["http_status"], 200, "{details}");
+    let once = json!({"retry_max_attempts": 1});
+    let (_, json) = ends(1, once, || vec![Step::default()]);
+    assert_eq!(json.result()["error_details"]["retry_decision"], "disabled");
 }
 
 #[test]

@@ -214,6 +214,14 @@ impl Played {
         self.answer_to(&id)
     }
 
+    /// Asks e something that is no request and sees that it is refused without being looked at.
+    #[track_caller]
+    pub fn is_refused(&self, method: &str, params: Value) {
+        self.send(&json!({"id": ["odd", method], "method": method, "params": params}));
+        let answer = self.answer_to(&json!(["odd", method]));
+        assert_eq!(answer, json!({"error": "no ui"}), "{method}");
+    }
+
     /// Asks e something and returns the id.
     pub fn begin(&self, method: &str, params: Value) -> Value {
         let id = self.change(|stage| {

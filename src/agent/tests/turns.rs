@@ -166,7 +166,7 @@ fn a_blank_success_is_asked_again_once() {
     table.check(SessionEvent::Timer(Topic::Retry), "silence on, ask");
     table.stream(
         vec![text(" \n"), done()],
-        "recovered 2/10, text  \n, error, turn_end false, result",
+        "recovered 2/10, text  \n, details NotRetryable, error, turn_end false, result",
     );
     assert!(
         table

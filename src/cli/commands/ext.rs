@@ -76,16 +76,12 @@ fn run(found: Found, home: &Home, env: &Env, rows: Rows) -> Report {
     rows.tell("path", &found.path.to_string_lossy());
     let watch = Watch::new();
     let cwd = std::env::current_dir().unwrap_or_default();
-    let serves = Serves {
-        ui: true,
-        session: true,
-    };
     let host = startup::launch(
         vec![found.clone()],
         home,
         env,
         &cwd,
-        serves,
+        Serves::Everything,
         Some(watch.tap()),
     );
     let mut check = Check {

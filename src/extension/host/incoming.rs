@@ -203,11 +203,7 @@ impl Host {
             size,
             request,
         } = asking;
-        let served = match method.split_once('.') {
-            Some(("ui", _)) => self.serves.ui,
-            Some(("session", _)) => self.serves.session,
-            _ => true,
-        };
+        let served = self.serves.includes(&method);
         let kind = match &request {
             Ok(request) if request.is_question() => Kind::Question,
             Ok(request) if request.is_redraw() => Kind::Redraw,

@@ -45,7 +45,7 @@ impl Host {
         let greeting = json!({
             "protocol": PROTOCOL,
             "capabilities": CAPABILITIES,
-            "ui": launch.serves.ui,
+            "ui": launch.serves.has_ui(),
             "e_version": VERSION,
             "cwd": launch.cwd.to_string_lossy(),
             "extensions_config": launch.config,

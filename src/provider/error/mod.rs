@@ -87,6 +87,12 @@ impl Failure {
         }
     }
 
+    /// Takes user names and passwords out of the URLs that a provider named.
+    pub(super) fn redact_user_info(&mut self) {
+        redact_user_info(&mut self.message);
+        redact_user_info(&mut self.detail);
+    }
+
     /// Redacts a request's key.
     pub(super) fn redact_key(&mut self, key: Option<&Secret>) {
         if let Some(Secret(key)) = key {
@@ -113,6 +119,25 @@ pub(super) fn redact(text: &mut String, secret: &str) {
             .find(|part| kept.ends_with(part));
         if let Some(part) = part {
             *text = format!("{}[key]{CUT}", &kept[..kept.len() - part.len()]);
+        }
+    }
+}
+
+/// Takes what stands before the `@` out of every URL of a text, also where JSON escaped it and where
+/// [`clip_chars`] cut it.
+fn redact_user_info(text: &mut String) {
+    for mark in ["://", r":\/\/"] {
+        let mut next = 0;
+        while let Some(at) = text[next..].find(mark) {
+            next += at + mark.len();
+            let ends = |c: char| c.is_whitespace() || "/?#\\\"`<>".contains(c);
+            let authority = text[next..].split(ends).next().unwrap_or("");
+            let cut = authority
+                .strip_suffix(CUT)
+                .filter(|part| part.contains(':'));
+            if let Some(end) = authority.rfind('@').or(cut.map(str::len)) {
+                text.replace_range(next..next + end, "[key]");
+            }
         }
     }
 }
@@ -224,9 +249,7 @@ fn classify_status(status: u16, report: &Report, retry_told: bool) -> Cause {
     if status == 413 || (status != 403 && status != 429 && report.is_overflow()) {
         return Cause::Overflow;
     }
-    // A passing limit often speaks of quotas too. A server that says when to ask again means that.
-    let quota = report.is_quota_code() || (!retry_told && report.mentions(wording::QUOTA));
-    if client_error && (quota || status == 402) {
+    if client_error && (is_quota(report, retry_told) || status == 402) {
         return Cause::QuotaExhausted;
     }
     match status {
@@ -243,7 +266,7 @@ fn classify_frame(report: &Report, retry_told: bool) -> Cause {
     if report.is_overflow() {
         return Cause::Overflow;
     }
-    if report.is_quota_code() || (!retry_told && report.mentions(wording::QUOTA)) {
+    if is_quota(report, retry_told) {
         return Cause::QuotaExhausted;
     }
     let listed = |list: &[&str]| {
@@ -261,6 +284,12 @@ fn classify_frame(report: &Report, retry_told: bool) -> Cause {
     } else {
         by_wording(report)
     }
+}
+
+/// A passing limit often speaks of quotas too. A server that says when to ask again means that.
+fn is_quota(report: &Report, retry_told: bool) -> bool {
+    let passes = retry_told || report.mentions(wording::PASSING);
+    report.is_quota_code() || (!passes && report.mentions(wording::QUOTA))
 }
 
 fn by_wording(report: &Report) -> Cause {

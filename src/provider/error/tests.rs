@@ -108,6 +108,13 @@ const STATUS: &[(u16, &str, Cause)] = &[
         Cause::QuotaExhausted,
     ),
     (402, "", Cause::QuotaExhausted),
+    (403, "quota exceeded", Cause::QuotaExhausted),
+    (429, "Quota exceeded.", Cause::QuotaExhausted),
+    (
+        429,
+        r#"{"error":{"message":"Quota exceeded for quota metric 'Requests' and limit 'Requests per minute'"}}"#,
+        Cause::RateLimited,
+    ),
     (
         400,
         r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}"#,
@@ -429,6 +436,24 @@ fn secrets_are_replaced_everywhere() {
     ] {
         let mut text = text.to_owned();
         redact(&mut text, secret);
+        assert_eq!(text, expected);
+    }
+    for (text, expected) in [
+        (
+            "at https://me:pa$$@h/v1, see http://h/a@b",
+            "at https://[key]@h/v1, see http://h/a@b",
+        ),
+        (
+            r#"{"u":"https:\/\/me:p@w@h\/v1"}"#,
+            r#"{"u":"https:\/\/[key]@h\/v1"}"#,
+        ),
+        ("socks5://token@h:1080", "socks5://[key]@h:1080"),
+        ("https://me:secr…", "https://[key]…"),
+        ("https://h.exam…", "https://h.exam…"),
+        ("a:// b@c ://é@ü", "a:// b@c ://[key]@ü"),
+    ] {
+        let mut text = text.to_owned();
+        redact_user_info(&mut text);
         assert_eq!(text, expected);
     }
     // A one-letter key of a local server must not garble the text.

@@ -42,6 +42,8 @@ pub(super) const OVERFLOW_CODES: &[&str] = &[
 /// A bill or a used-up allowance.
 pub(super) const QUOTA: Phrases = &[
     &["exceeded your current quota"],
+    &["quota exceeded"],
+    &["quota has been exceeded"],
     &["insufficient credit"],
     &["insufficient balance"],
     &["credit balance is too low"],
@@ -53,9 +55,13 @@ pub(super) const QUOTA: Phrases = &[
     &["payment required"],
 ];
 
+/// An allowance that is there again after a moment, whatever it is called.
+pub(super) const PASSING: Phrases = &[&["per minute"], &["per second"]];
+
 /// Codes and types that say the same.
 pub(super) const QUOTA_CODES: &[&str] = &[
     "insufficient_quota",
+    "quota_exceeded",
     "billing_hard_limit_reached",
     "billing_error",
     "usage_limit_reached",

@@ -291,9 +291,8 @@ impl App {
         let draft = self.composer.take();
         self.lists.asked = None;
         self.composer.remember(&typed);
-        self.history_append(&typed);
         let said = draft.buffer.expand();
-        self.submit_skill(skill, said, draft.images)
+        self.submit_skill(skill, typed, said, draft.images)
     }
 }
 

@@ -69,7 +69,7 @@ pub enum Done {
     /// What was read for the draft, under the number of the read.
     Clip(u64, std::result::Result<Clip, String>),
     /// The image that a prompt begins with, if it does.
-    Looked(u64, Vec<Image>),
+    Looked(u64, std::result::Result<Vec<Image>, Option<String>>),
     /// What a command looked up, to be opened unless that look-up is given up by now.
     Found(u64, Box<Done>),
     /// A task came to nothing, for this reason.

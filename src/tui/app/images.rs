@@ -9,6 +9,8 @@ use std::time::Instant;
 use super::{App, Done, Effect, Task, task};
 use crate::agent::read_images;
 use crate::chat::Image;
+use crate::error::Error;
+use crate::provider::Model;
 use crate::tui::clipboard::{self, Clip};
 
 /// What is asked about an image that comes without a word.
@@ -38,15 +40,15 @@ impl App {
     pub(super) fn paste_paths(&mut self, text: &str) -> Option<Vec<Effect>> {
         let session = self.session.as_ref()?;
         let model = session.selection.model.clone();
-        if self.composer.is_field() || self.reading.is_some() || !model.image_input {
+        if self.composer.is_field() || self.reading.is_some() {
             return None;
         }
         let paths = paths(text)?;
         let paths: Vec<PathBuf> = paths.iter().map(|path| self.resolve(path)).collect();
         let text = text.to_owned();
         Some(self.read_for_draft(move || {
-            let images = read_images(&paths, &model).map(Clip::Images);
-            Ok(images.unwrap_or(Clip::Text(text)))
+            let images = named_images(&paths, &model).map(Clip::Images);
+            Ok(images.unwrap_or_else(|why| Clip::Paths(text, why)))
         }))
     }
 
@@ -87,6 +89,11 @@ impl App {
         match clip {
             Ok(Clip::Images(images)) => self.attach(images),
             Ok(Clip::Text(text)) => self.paste(&text),
+            Ok(Clip::Paths(text, why)) => {
+                self.paste(&text);
+                self.tell_why_no_image(why.clone());
+                self.told_of_image = why;
+            }
             Err(why) => self.transcript.push_notice(&why),
         }
         match reading.submits {
@@ -122,14 +129,22 @@ impl App {
         self.transcript.push_notice(&refusal);
     }
 
-    /// The task that reads the image which a prompt begins with, when it seems to and the model
-    /// takes images.
+    /// Says why a path stays text, once for what is pasted and then sent.
+    pub(super) fn tell_why_no_image(&mut self, why: Option<String>) {
+        let told = self.told_of_image.take();
+        if let Some(why) = why.filter(|why| told.as_ref() != Some(why)) {
+            self.transcript
+                .push_notice(&format!("the path stays text: {why}"));
+        }
+    }
+
+    /// The task that reads the image which a prompt begins with, when it seems to.
     pub(super) fn look_for_image(&mut self, text: &str) -> Option<(u64, Effect)> {
         let model = self.session.as_ref()?.selection.model.clone();
-        let (path, _) = first_path(text).filter(|_| model.image_input)?;
+        let (path, _) = first_path(text)?;
         let path = self.resolve(&path);
         let number = self.next_request().0;
-        let work = move || Done::Looked(number, read_images(&[path], &model).unwrap_or_default());
+        let work = move || Done::Looked(number, named_images(&[path], &model));
         Some((number, Effect::Task(Task::new(work))))
     }
 
@@ -148,6 +163,15 @@ impl App {
             _ => self.cwd.join(path),
         }
     }
+}
+
+/// Reads the images that a text names, or says why not. Of files that are not there nothing is said.
+fn named_images(paths: &[PathBuf], model: &Model) -> Result<Vec<Image>, Option<String>> {
+    let there = |error: Error| {
+        let is_there = paths.iter().any(|path| path.exists());
+        is_there.then(|| error.to_string())
+    };
+    read_images(paths, model).map_err(there)
 }
 
 /// The text behind the image path that it begins with.

@@ -98,6 +98,8 @@ pub struct App {
     queue: queue::Queue,
     /// An image or a text that is being read for the draft.
     reading: Option<images::Reading>,
+    /// Why the image that was pasted last stays a path.
+    told_of_image: Option<String>,
     composer: Composer,
     /// The session, once there is one.
     session: Option<Session>,
@@ -116,6 +118,8 @@ pub struct App {
     is_opening: bool,
     /// The list of sessions that e began with is open: a prompt waits for the choice.
     awaits_pick: bool,
+    /// A fresh session that opens after all begins with the banner.
+    awaits_banner: bool,
     /// Requests of commands whose answers are awaited, and what for.
     awaited: HashMap<RequestId, sessions::Awaited>,
     /// Starts the extensions anew.
@@ -160,6 +164,7 @@ impl App {
             reader: None,
             queue: queue::Queue::default(),
             reading: None,
+            told_of_image: None,
             composer: Composer::new(earlier),
             held_prompt: options.prompt.clone(),
             process,
@@ -175,6 +180,7 @@ impl App {
             cycling: None,
             is_opening: false,
             awaits_pick: false,
+            awaits_banner: false,
             awaited: HashMap::new(),
             relaunch,
             armed_until: None,

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::turn::Phase;
+use super::turn::{Phase, seconds_left};
 use super::{App, Turn};
 use crate::config::layout::expand;
 use crate::text::{one_line, width};
@@ -98,7 +98,11 @@ impl App {
                 }
             }
         }
-        rows.extend(self.widgets(columns));
+        let widgets = self.widgets(columns);
+        if rows.is_empty() && !widgets.is_empty() {
+            rows.push(Row::default());
+        }
+        rows.extend(widgets);
         match self.queue.band() {
             band if band.waiting == 0 => rows.push(Row::default()),
             band => {
@@ -173,7 +177,7 @@ impl App {
             } => Activity::Retry {
                 attempt: *attempt,
                 limit: *limit,
-                seconds: at.saturating_duration_since(now).as_secs(),
+                seconds: seconds_left(*at, now),
                 reason,
             },
             Phase::Recovered {

@@ -18,6 +18,9 @@ use crate::error::{Error, Kind, Result};
 use crate::tui::transcript::Transcript;
 use crate::tui::view::trust as panel;
 
+/// What the banner says behind the version.
+const HELP: &str = "/help for commands";
+
 /// What trust lets e load.
 const LOADS: &str = "Trusting it lets e load the instructions, skills and prompts that the repository carries.\n\
 Tools run with your permissions either way: trust is not a sandbox.";
@@ -57,10 +60,10 @@ pub struct Asked {
 impl App {
     /// The first step: asks for trust, or opens a session.
     pub fn start(&mut self) -> Vec<Effect> {
-        if self.options.resume_picker || self.options.resume_newest {
-            // The transcript is that of the session that is resumed.
-        } else if self.layout.banner {
-            self.transcript.push_banner(VERSION, "/help for commands");
+        // A session that is resumed has none.
+        self.awaits_banner = self.options.resume_picker || self.options.resume_newest;
+        if self.layout.banner && !self.awaits_banner {
+            self.transcript.push_banner(VERSION, HELP);
         }
         let warnings = std::mem::take(&mut self.warnings);
         self.warn(warnings);
@@ -151,10 +154,7 @@ impl App {
 
     pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
         let (process, choice) = (self.process.clone(), self.choice());
-        let mut transcript = Transcript::new(transcript_options(&self.settings));
-        if reason == Reason::New && self.layout.banner {
-            transcript.push_banner(VERSION, "/help for commands");
-        }
+        let transcript = Transcript::new(transcript_options(&self.settings));
         self.is_opening = true;
         task(move || {
             let mut warnings = Vec::new();
@@ -190,13 +190,17 @@ impl App {
         let Opened {
             spec,
             past,
-            transcript,
+            mut transcript,
             warnings,
             reason,
         } = match opened {
             Ok(opened) => *opened,
             Err(error) => return self.not_opened(&error),
         };
+        let awaits_banner = std::mem::take(&mut self.awaits_banner) && reason == Reason::Startup;
+        if self.layout.banner && (awaits_banner || reason == Reason::New) {
+            transcript.push_banner(VERSION, HELP);
+        }
         match self.session.is_some() {
             true => self.transcript.replace(transcript),
             false => self.transcript.begin(transcript),

@@ -154,9 +154,11 @@ impl App {
             return Vec::new();
         };
         match &session.turn {
-            Some(_) => self
-                .transcript
-                .push_notice("the summary is made with the turn's next step"),
+            Some(turn) => self.transcript.push_notice(match turn {
+                turn if turn.stopping => "the summary is made when this has stopped",
+                turn if turn.summarises => "another summary is made after this one",
+                _ => "the summary is made with the turn's next step, or at its end",
+            }),
             None => {
                 session.turn = Some(Turn {
                     phase: Phase::Compacting,

@@ -12,7 +12,6 @@ use super::{App, Done, Effect, Turn, commands, task};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source};
 use crate::chat::Image;
 use crate::config::resources::{Skill, template};
-use crate::error::Result;
 use crate::extension::{Hook, HookKind, Verdict};
 
 #[derive(Debug)]
@@ -22,9 +21,21 @@ pub(super) struct Submitted {
     images: Vec<Image>,
     /// It is for the model whatever it looks like.
     is_prompt: bool,
+    /// What was typed: it goes into the file of prompts when no extension has kept the line.
+    typed: Option<String>,
 }
 
 impl Submitted {
+    fn of(text: String) -> Self {
+        Self {
+            stage: Stage::Ready(None),
+            text,
+            images: Vec::new(),
+            is_prompt: false,
+            typed: None,
+        }
+    }
+
     /// Whether a task of this app has to end first.
     pub fn awaits_task(&self) -> bool {
         matches!(
@@ -86,35 +97,32 @@ impl App {
         self.scroll.follow();
         let draft = self.composer.take();
         self.composer.remember(&text);
-        self.history_append(&text);
-        self.send_through_hooks(text, draft.images, false, now)
+        let line = Submitted {
+            images: draft.images,
+            typed: Some(text.clone()),
+            ..Submitted::of(text)
+        };
+        self.send_through_hooks(line, now)
     }
 
     /// Submits a text that nobody typed here: the first prompt, or what a command made.
     pub(super) fn submit_text(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        self.send_through_hooks(text, Vec::new(), false, now)
+        self.send_through_hooks(Submitted::of(text), now)
     }
 
     /// Submits what an extension says in the person's place. It runs no command, so that none can
     /// call itself.
     pub(super) fn submit_prompt(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        self.send_through_hooks(text, Vec::new(), true, now)
+        let line = Submitted {
+            is_prompt: true,
+            ..Submitted::of(text)
+        };
+        self.send_through_hooks(line, now)
     }
 
-    fn send_through_hooks(
-        &mut self,
-        text: String,
-        images: Vec<Image>,
-        is_prompt: bool,
-        now: Instant,
-    ) -> Vec<Effect> {
-        let (stage, mut effects) = self.ask_hooks(&text);
-        self.submitted.push_back(Submitted {
-            stage,
-            text,
-            images,
-            is_prompt,
-        });
+    fn send_through_hooks(&mut self, line: Submitted, now: Instant) -> Vec<Effect> {
+        let (stage, mut effects) = self.ask_hooks(&line.text);
+        self.submitted.push_back(Submitted { stage, ..line });
         effects.extend(self.carry_out(now));
         effects
     }
@@ -135,16 +143,16 @@ impl App {
     pub(super) fn submit_skill(
         &mut self,
         skill: Skill,
+        typed: String,
         said: String,
         images: Vec<Image>,
     ) -> Vec<Effect> {
         let request = self.next_request();
-        let text = said.clone();
         self.submitted.push_back(Submitted {
             stage: Stage::Skill(request),
-            text,
             images,
-            is_prompt: false,
+            typed: Some(typed),
+            ..Submitted::of(said.clone())
         });
         let work = move || Done::Read(request, skill.prompt(&said).map(Some));
         task(work)
@@ -154,7 +162,7 @@ impl App {
     pub(super) fn read(
         &mut self,
         request: RequestId,
-        text: Result<Option<String>>,
+        text: crate::error::Result<Option<String>>,
         now: Instant,
     ) -> Vec<Effect> {
         let waits = |line: &Submitted| match line.stage {
@@ -249,7 +257,7 @@ impl App {
         }
     }
 
-    fn advance(&mut self, line: Submitted, now: Instant) -> Vec<Effect> {
+    fn advance(&mut self, mut line: Submitted, now: Instant) -> Vec<Effect> {
         let mut text = line.text;
         match line.stage {
             Stage::Prompt => return self.prompt(text, line.images, now),
@@ -273,6 +281,9 @@ impl App {
             | Stage::Image(_)
             | Stage::Template(_) => {}
         }
+        if let Some(typed) = line.typed.take() {
+            self.history_append(&typed);
+        }
         let looks = self.look_for_image(&text).filter(|_| !line.is_prompt);
         if let Some((number, task)) = looks {
             self.submitted.push_front(Submitted {
@@ -289,7 +300,16 @@ impl App {
     }
 
     /// The file that a line seems to begin with has been read.
-    pub(super) fn looked(&mut self, number: u64, images: Vec<Image>, now: Instant) -> Vec<Effect> {
+    pub(super) fn looked(
+        &mut self,
+        number: u64,
+        images: Result<Vec<Image>, Option<String>>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let images = images.unwrap_or_else(|why| {
+            self.tell_why_no_image(why);
+            Vec::new()
+        });
         let waits = |line: &&mut Submitted| matches!(line.stage, Stage::Image(at) if at == number);
         if let Some(line) = self.submitted.iter_mut().find(waits) {
             line.stage = Stage::NoImage;
@@ -347,9 +367,8 @@ impl App {
         };
         self.submitted.push_front(Submitted {
             stage: Stage::Template(request),
-            text,
             images,
-            is_prompt: false,
+            ..Submitted::of(text)
         });
         task(work)
     }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{App, Effect, Session, TuiOptions, Turn};
-use crate::agent::{Input, Output, Process, RequestId, SessionKey, SessionSpec};
+use crate::agent::{Answer, Input, Output, Process, RequestId, SessionKey, SessionSpec};
 use crate::config::Home;
-use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, request};
+use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, Verdict, request};
 use crate::provider;
 use crate::sys::Env;
 use crate::tui::frame::Size;
@@ -410,6 +410,34 @@ fn a_key_without_a_usable_model_is_stored_and_says_what_is_left() {
     }
 }
 
+#[test]
+fn a_line_that_an_extension_keeps_is_in_no_file() {
+    let hooked = Registry {
+        hooks: [HookKind::Input].into_iter().collect(),
+        ..Registry::default()
+    };
+    let settings = ("home/settings.json", r#"{"model": "offline/echo"}"#);
+    let mut table = Table::with(&[settings], hooked);
+    for (typed, consumed) in [("kept", true), ("passed", false)] {
+        assert_eq!(table.press(&format!("{typed}\r")), "hook");
+        assert!(!table.file("history.jsonl").contains(typed));
+        let verdict = Verdict::Input {
+            consumed,
+            replacement: Some("said".into()),
+            notices: Vec::new(),
+        };
+        let request = RequestId(table.app.last_request);
+        let answer = Answer::Hooked(Box::new(verdict));
+        let output = Output::Answer { request, answer };
+        let effects = table.app.on_outputs(vec![output], table.now);
+        table.carry_out(effects);
+    }
+    assert_eq!(table.file("history.jsonl"), "\"passed\"\n");
+    // What was typed can be had back all the same.
+    table.press("\x1b[A\x1b[A");
+    assert_eq!(table.draft(), "kept");
+}
+
 fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -607,6 +635,21 @@ fn what_runs_says_so_and_how_it_is_stopped() {
         assert_eq!(shown.contains("· esc"), !hint.is_empty(), "{shown}");
         assert!(shown.contains(hint), "{shown}");
     }
+}
+
+#[test]
+fn a_summary_says_when_it_is_made() {
+    let mut table = Table::ready(&[]);
+    table.press("/compact\r/compact\r");
+    let screen = table.screen();
+    assert!(screen.contains("another summary is made after this one"));
+    assert!(!screen.contains("next step"), "{screen}");
+    table.press("␛/compact\r");
+    assert!(table.screen().contains("made when this has stopped"));
+    let session = table.app.session.as_mut().unwrap();
+    session.turn = Some(Turn::new(RequestId(1), table.now));
+    table.press("/compact\r");
+    assert!(table.screen().contains("the turn's next step"));
 }
 
 #[test]

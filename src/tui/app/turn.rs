@@ -113,9 +113,19 @@ impl Turn {
         let blink = self.started + BLINK * halves;
         match self.phase {
             Phase::Recovered { until, .. } if until > now => Some(blink.min(until)),
+            Phase::Retrying { at, .. } if at > now => {
+                let whole = Duration::from_secs(seconds_left(at, now) - 1);
+                Some(blink.min(at - whole))
+            }
             _ => Some(blink),
         }
     }
+}
+
+/// The seconds until then, a begun one counted whole.
+pub fn seconds_left(at: Instant, now: Instant) -> u64 {
+    let left = at.saturating_duration_since(now);
+    left.as_secs() + u64::from(left.subsec_nanos() > 0)
 }
 
 /// Whether this says more than that the turn goes on.
@@ -158,6 +168,31 @@ pub fn failure_text(error: &str, details: &Details, settings: &Settings) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_countdown_ends_when_nothing_is_left() {
+        let now = Instant::now();
+        let ms = |ms| now + Duration::from_millis(ms);
+        let mut turn = Turn::new(RequestId(1), ms(0));
+        let retry = TurnEvent::Retry {
+            attempt: 2,
+            limit: 10,
+            delay_secs: 2,
+            cause: "Network interrupted",
+            reason: "r".into(),
+        };
+        turn.apply(&retry, ms(100));
+        for (at, left, next) in [
+            (100, 2, 500),
+            (1000, 2, 1100),
+            (1100, 1, 1500),
+            (2000, 1, 2100),
+            (2100, 0, 2500),
+        ] {
+            assert_eq!(seconds_left(ms(2100), ms(at)), left, "{at}");
+            assert_eq!(turn.next_change(ms(at)), Some(ms(next)), "{at}");
+        }
+    }
 
     #[test]
     fn a_recovery_shows_for_its_time() {

@@ -18,6 +18,7 @@ pub enum Activity<'a> {
     Retry {
         attempt: u32,
         limit: u32,
+        /// Until then; none when it is on its way.
         seconds: u64,
         reason: &'a str,
     },
@@ -43,7 +44,11 @@ pub fn rows(activity: &Activity<'_>, late: bool, columns: usize) -> Vec<Row> {
             reason,
         } => {
             let reason = clip_chars(reason, REASON);
-            let text = format!("↻ {attempt}/{limit} in {seconds}s · esc to stop · {reason}");
+            let when = match seconds {
+                0 => "now".to_owned(),
+                seconds => format!("in {seconds}s"),
+            };
+            let text = format!("↻ {attempt}/{limit} {when} · esc to stop · {reason}");
             rich.push(&text, Style::colored(Token::Warning));
         }
         Activity::Recovered { attempt, limit } => {
@@ -70,17 +75,21 @@ mod tests {
             text: "Thinking 12s",
             lit,
         };
-        let retry = Activity::Retry {
+        let retry = |seconds| Activity::Retry {
             attempt: 2,
             limit: 10,
-            seconds: 4,
+            seconds,
             reason: "overloaded",
         };
         let cases = [
             (label(Some(true)), "⟨accent|• ⟩⟨dim dim|Thinking 12s⟩"),
             (label(Some(false)), "⟨accent|  ⟩⟨dim dim|Thinking 12s⟩"),
             (label(None), "⟨accent|  ⟩⟨dim dim|Thinking 12s⟩"),
-            (retry, "⟨warning|↻ 2/10 in 4s · esc to stop · overloaded⟩"),
+            (
+                retry(4),
+                "⟨warning|↻ 2/10 in 4s · esc to stop · overloaded⟩",
+            ),
+            (retry(0), "⟨warning|↻ 2/10 now · esc to stop · overloaded⟩"),
             (
                 Activity::Recovered {
                     attempt: 2,

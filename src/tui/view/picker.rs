@@ -38,6 +38,8 @@ pub struct Picker {
     title: String,
     /// Whose question it is. Its entries are answers: the selected one has a mark.
     note: Option<String>,
+    /// Somebody else narrows it: it says nothing about a filter.
+    is_narrowed: bool,
     items: Vec<Item>,
     tabs: Vec<Tab>,
     tab: usize,
@@ -78,6 +80,12 @@ impl Picker {
     /// without colours, too.
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
+        self
+    }
+
+    /// The same as a list that whoever made it narrows.
+    pub fn narrowed(mut self) -> Self {
+        self.is_narrowed = true;
         self
     }
 
@@ -190,8 +198,8 @@ impl Picker {
             left.push(&tab.name, style);
         }
         let filter = match (&self.note, self.query.is_empty()) {
-            (None, true) => Some("type to filter".to_owned()),
-            (Some(_), true) => None,
+            (None, true) if !self.is_narrowed => Some("type to filter".to_owned()),
+            (_, true) => None,
             (None, false) => Some(clip_columns(&self.query, columns / 3)),
             // It stands beside a name that is no part of it.
             (Some(_), false) => Some(format!("filter {}", clip_columns(&self.query, columns / 3))),
@@ -336,6 +344,12 @@ mod tests {
             check(&[header], columns);
             check(&body, columns);
         }
+    }
+
+    #[test]
+    fn a_list_that_another_narrows_says_nothing_of_a_filter() {
+        let rows = plain(&[commands().narrowed().rows(40).0]);
+        assert_eq!(rows, [format!("Commands 4{}1-3 of 4", " ".repeat(40 - 18))]);
     }
 
     #[test]

@@ -59,12 +59,11 @@ fn a_command_that_resets_the_terminal_is_repaired() {
     pty.send("next\r");
     pty.wait_for("  And on.");
     assert_eq!(pty.line_modes(), raw);
-    // What leaves no trace on the line is mended by ctrl+l.
-    pty.send("!printf '\\033[?2004l' >$T; echo twice\r");
+    // What leaves no trace on the line is mended when the command has ended.
+    let modes = pty.screen.modes();
+    pty.send("!printf '\\033[?2004l\\033[?1003h\\033[?1000h\\033[?1006h' >$T; echo twice\r");
     pty.wait_for("  twice");
-    assert!(!pty.screen.modes().contains("paste"));
-    pty.send("\x0c");
-    pty.wait("the modes", |screen| screen.modes().starts_with("paste"));
+    pty.wait("the modes", |screen| screen.modes() == modes);
     pty.send("\x04");
     assert!(pty.wait_exit().success());
     assert_eq!(pty.screen.modes(), "");
@@ -145,9 +144,19 @@ fn images_that_cannot_be_sent_are_told_of_or_stay_text() {
     std::fs::write(place.workspace.join("text.png"), "no image").unwrap();
     std::fs::create_dir(place.workspace.join("dir.png")).unwrap();
     let mut pty = open(&place, 80, 30);
-    for path in ["big.png", "text.png", "dir.png", "none.png"] {
+    for (path, why, count) in [
+        ("big.png", "MiB", 1),
+        ("text.png", "is not a PNG", 2),
+        ("dir.png", "directory", 3),
+        ("none.png", "", 3),
+    ] {
         pty.send(&format!("\x1b[200~{path}\x1b[201~"));
         pty.wait_for(&format!("┃ {path}"));
+        let text = pty.screen.text();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(why), "{text}");
+        let told = text.matches("stays text").count();
+        assert_eq!(told, count, "{text}");
         assert!(!pty.screen.text().contains("[Image"), "{path}");
         pty.send("\x15");
         pty.wait("an empty draft", |screen| {
@@ -171,6 +180,9 @@ fn images_that_cannot_be_sent_are_told_of_or_stay_text() {
         place.provider.received()[0].last_user(),
         "ok.png what is it?"
     );
+    // Once, though the prompt that is sent begins with the same path.
+    let text = pty.screen.text();
+    assert_eq!(text.matches("takes no image input").count(), 1, "{text}");
 }
 
 #[test]

@@ -76,7 +76,11 @@ fn a_killed_app_goes_on_where_it_was() {
     assert!(!pty.screen.text().contains("┃ later"));
     pty.send("\r");
     pty.wait_for("  Three.");
-    assert!(pty.screen.text().contains("┃ first prompt"));
+    let text = pty.screen.text();
+    assert!(
+        text.contains("┃ first prompt") && !text.contains("/help for commands"),
+        "{text}"
+    );
     assert_eq!(place.provider.received()[2].last_user(), "later");
 }
 
@@ -91,7 +95,10 @@ fn the_picker_at_the_start_can_be_dismissed() {
     pty.wait_for("Sessions 1");
     pty.send("\x1b");
     pty.wait_for("  Fresh.");
-    assert!(!pty.screen.text().contains("earlier"));
+    let text = pty.screen.text();
+    assert!(!text.contains("earlier"), "{text}");
+    // A fresh session has its first line, whenever it opens.
+    assert_eq!(text.matches("/help for commands").count(), 1, "{text}");
     assert_eq!(place.logs().len(), 2);
 }
 

@@ -159,7 +159,8 @@ fn offer(draft: &str, items: Vec<Completion>) -> Open {
         ..Item::default()
     });
     Open {
-        picker: Picker::new(title, items.collect(), HEIGHT),
+        // The draft is the filter, and the extension applies it.
+        picker: Picker::new(title, items.collect(), HEIGHT).narrowed(),
         values,
     }
 }

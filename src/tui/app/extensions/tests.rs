@@ -433,6 +433,11 @@ fn slots_show_where_they_belong() {
         "m                  41 ok · b",
     ];
     assert_eq!(table.screen(28, 12), expected);
+    // Without an activity row a blank one divides widgets from what is above.
+    table.ask(ME, "ui.activity", json!({"text": " "}));
+    table.app.transcript.push_notice("said");
+    let expected = ["  said", "", "  row a", "  row b", "", "┃"];
+    assert_eq!(table.screen(28, 12)[..6], expected);
     table.app.extension_gone(ME);
     let expected = ["", "┃", "", "m                          b"];
     assert_eq!(table.screen(28, 12), expected);
