@@ -355,20 +355,19 @@ impl<'a> Writer<'a> {
 
     fn text(&mut self, text: &str) {
         let text = inline_text(text);
-        if !self.look.links.is_empty() {
-            return self.inline.push(&text, self.style());
-        }
         let plain = self.style();
+        let is_link = !self.look.links.is_empty();
         link::split_addresses(&text, |part, is_address| {
-            let target = is_address.then(|| link::target(part)).flatten();
             let style = match is_address {
-                true => Style {
-                    color: Some(Token::MdLinkUrl),
-                    ..linked(plain.clone(), target)
-                },
                 false => plain.clone(),
+                true if is_link => plain.clone(),
+                true => linked(plain.clone(), link::target(part)),
             };
-            self.inline.push(part, style);
+            let color = match is_address {
+                true => Some(Token::MdLinkUrl),
+                false => style.color,
+            };
+            self.inline.push(part, Style { color, ..style });
         });
     }
 
