@@ -153,8 +153,8 @@ impl Section {
                 FAR.. => last.saturating_sub(usize::MAX - row),
                 row => row.min(last),
             };
-            self.cursor = known(to);
             self.anchor = self.anchor.map(known);
+            self.cursor = known(to);
         }
     }
 
