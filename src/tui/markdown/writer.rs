@@ -187,15 +187,8 @@ impl<'a> Writer<'a> {
                 let address = inline_text(&dest_url).into_owned();
                 self.look.images.push((self.inline.text().len(), address));
             }
-            Tag::TableCell => {}
-            // Dialects that `options` does not switch on.
-            Tag::FootnoteDefinition(_)
-            | Tag::DefinitionList
-            | Tag::DefinitionListTitle
-            | Tag::DefinitionListDefinition
-            | Tag::Superscript
-            | Tag::Subscript
-            | Tag::MetadataBlock(_) => {}
+            // A cell begins nothing, and `options` does not switch on the other dialects.
+            _ => {}
         }
     }
 
@@ -258,14 +251,7 @@ impl<'a> Writer<'a> {
                 }
                 self.look.links.pop();
             }
-            TagEnd::TableRow => {}
-            TagEnd::FootnoteDefinition
-            | TagEnd::DefinitionList
-            | TagEnd::DefinitionListTitle
-            | TagEnd::DefinitionListDefinition
-            | TagEnd::Superscript
-            | TagEnd::Subscript
-            | TagEnd::MetadataBlock(_) => {}
+            _ => {}
         }
     }
 
