@@ -42,6 +42,8 @@ pub struct Session {
     pub name: Option<String>,
     /// Its log, once it is known.
     pub log: Option<PathBuf>,
+    /// It could not be saved, and the person knows.
+    pub is_given_up: bool,
     /// The tokens of the newest request, for the share of the window that is used.
     pub context_tokens: u64,
     pub turn: Option<Turn>,
@@ -216,6 +218,7 @@ impl App {
             name: past.name.clone(),
             log: past.log.as_ref().map(|log| log.path().to_path_buf()),
             id: spec.id.clone(),
+            is_given_up: false,
             context_tokens: 0,
             turn: None,
             shell: None,
