@@ -124,22 +124,21 @@ impl App {
             panel::Decision::Broader => self.broader().unwrap_or_else(|| self.cwd.clone()),
         };
         self.surface = None;
-        if !trust::may_last(&self.process.env, &directory) {
-            self.process = Arc::new(Process {
-                trusted: Some(directory),
-                ..(*self.process).clone()
-            });
-            return self.begin();
-        }
-        match trust::record(&self.process.home, &self.process.env, &directory, true) {
-            Ok(warnings) => {
-                self.warn(warnings);
-            }
-            Err(error) => {
-                self.transcript.push_error(&error.to_string());
-                return Vec::new();
+        if trust::may_last(&self.process.env, &directory) {
+            match trust::record(&self.process.home, &self.process.env, &directory, true) {
+                Ok(warnings) => {
+                    self.warn(warnings);
+                    return self.begin();
+                }
+                Err(error) => self.warn(vec![format!(
+                    "this directory is trusted until e ends, no longer: {error}"
+                )]),
             }
         }
+        self.process = Arc::new(Process {
+            trusted: Some(directory),
+            ..(*self.process).clone()
+        });
         self.begin()
     }
 
@@ -252,6 +251,7 @@ impl App {
             return self.login(Why::Start(why));
         }
         self.transcript.push_error(&why);
+        self.no_session = Some(why);
         let options = &mut self.options;
         let resumed = [&mut options.resume_newest, &mut options.resume_picker];
         if !resumed.into_iter().any(std::mem::take) {

@@ -1,6 +1,7 @@
 //! Commands, pickers and panels: keys go in, what the core is told and what the files hold come out.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -749,6 +750,69 @@ fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
     let screen = table.screen();
     assert!(screen.contains("› Do not trust this directory"), "{screen}");
     assert!(!screen.contains("  Trust"), "{screen}");
+}
+
+#[test]
+fn trust_that_cannot_be_recorded_lasts_until_e_ends() {
+    type Spoils = fn(&Path);
+    let cases: [(Spoils, bool); 3] = [
+        (
+            |home| fs::create_dir_all(home.join("trust.json")).unwrap(),
+            true,
+        ),
+        (
+            |home| symlink("trust.json", home.join("trust.json")).unwrap(),
+            true,
+        ),
+        (|home| fs::write(home, "").unwrap(), false),
+    ];
+    for (spoil, is_home) in cases {
+        let mut table = Table::new(&[]);
+        let home = table.root.path().join("home");
+        let _ = fs::remove_dir_all(&home);
+        if is_home {
+            fs::create_dir(&home).unwrap();
+        }
+        spoil(&home);
+        table.app.process = Arc::new(Process {
+            trusted: None,
+            ..(*table.app.process).clone()
+        });
+        table.app.options.model = Some("offline/echo".into());
+        table.app.close(None);
+        table.app.surface = None;
+        let effects = table.app.start();
+        table.carry_out(effects);
+        table.app.after_frame(table.now);
+        table.now += Duration::from_secs(2);
+        table.app.after_frame(table.now);
+        assert_eq!(table.press("\r"), "open");
+        let screen = table.screen();
+        assert_eq!(
+            screen.matches("trusted until e ends, no longer").count(),
+            1,
+            "{screen}"
+        );
+        assert_eq!(table.press("hi\r"), "prompt hi");
+    }
+}
+
+#[test]
+fn what_helps_is_named_where_there_is_no_session() {
+    let mut table = Table::new(&[]);
+    table.press("␛hi\r");
+    assert!(table.screen().contains("there is no session: sign in"));
+
+    let mut table = Table::ready(&[]);
+    table.app.close(None);
+    fs::remove_dir(table.root.path().join("w")).unwrap();
+    let effects = table.app.start();
+    table.carry_out(effects);
+    table.press("hi\r");
+    let screen = table.screen();
+    assert!(screen.contains("again when that is mended"), "{screen}");
+    assert!(!screen.contains("/login"), "{screen}");
+    assert_eq!(table.draft(), "hi");
 }
 
 #[test]
