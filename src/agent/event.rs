@@ -110,6 +110,14 @@ pub enum Input {
     },
     /// Give a session another display name. Not answered; an event tells it.
     Name(SessionKey, String),
+    /// Write what could not be written so far. Answered by [`Answer::Done`] when all that was said is
+    /// on the disk, or none of it shall be; else refused with the reason and what would be lost.
+    Save {
+        /// The session.
+        session: SessionKey,
+        /// Answered when it has been tried.
+        request: RequestId,
+    },
     /// Tell something about a session. Answered at once.
     Query {
         /// The session.

@@ -179,6 +179,7 @@ impl Turn {
             | SessionEvent::Rewind(..)
             | SessionEvent::Undo(..)
             | SessionEvent::Undone(..)
+            | SessionEvent::Save(..)
             | SessionEvent::Query(..)
             | SessionEvent::Asked(..) => {}
             SessionEvent::Interrupt(from) => {
