@@ -53,7 +53,7 @@ pub fn one_line(text: &str, max_columns: Option<usize>) -> String {
 }
 
 /// Whether a terminal may act on it, or show other text than is written.
-pub(super) fn is_unsafe(c: char) -> bool {
+pub fn is_unsafe(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,

@@ -6,7 +6,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::{clip_bytes, width};
+use crate::text::{floor_char, width};
 use crate::tui::style::{Row, Style};
 
 /// Longest grapheme that is written whole, in bytes. Real ones stay far below.
@@ -199,12 +199,11 @@ fn glyph(grapheme: &str) -> (Glyph, usize) {
     let mut chars = grapheme.chars();
     let glyph = match (chars.next(), chars.next()) {
         (Some(c), None) if columns == 1 || is_ideograph(c) => Glyph::Char(c),
-        // A joiner at the end would join what is written next.
-        _ => Glyph::Cluster(
-            clip_bytes(grapheme, MAX_CLUSTER)
-                .trim_end_matches(JOINER)
-                .into(),
-        ),
+        _ => {
+            let cluster = &grapheme[..floor_char(grapheme, MAX_CLUSTER)];
+            // A joiner at the end would join what is written next.
+            Glyph::Cluster(cluster.trim_end_matches(JOINER).into())
+        }
     };
     (glyph, columns)
 }
@@ -236,6 +235,7 @@ mod tests {
 
     #[test]
     fn graphemes_become_cells() {
+        let flood = format!("c{}", "\u{301}".repeat(5000));
         let cases = [
             ("", 5, ""),
             ("abc", 5, "abc"),
@@ -251,6 +251,7 @@ mod tests {
             ("é\r\nb\u{9b}", 9, "é\u{fffd}b\u{fffd}"),
             ("👨\u{200d}👩\u{200d}👧!", 9, "👨\u{200d}👩\u{200d}👧<!"),
             ("👩\u{200d}", 9, "👩<"),
+            (&flood, 9, &flood[..MAX_CLUSTER - 1]),
             ("न्दी!", 9, "न्दी<<!"),
             ("a\u{61c}\u{2060}\u{180e}b", 9, "ab"),
         ];
