@@ -64,6 +64,7 @@ fn no_signal_ends_e_unnoticed() {
         libc::SIGTTIN,
         libc::SIGTTOU,
         libc::SIGURG,
+        libc::SIGCHLD,
         32,
         33,
     ];
