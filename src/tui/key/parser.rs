@@ -28,6 +28,8 @@ pub struct Parser {
     paste: Option<Vec<u8>>,
     /// A key has come in the spelling of the keyboard protocol.
     has_protocol: bool,
+    /// The answer that waits has paused: what comes next is keys, or its end.
+    is_stale: bool,
 }
 
 /// What the first bytes of the stream are.
@@ -44,6 +46,9 @@ impl Parser {
     /// The events that are complete with these bytes.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Vec<InputEvent> {
         let mut events = Vec::new();
+        if std::mem::take(&mut self.is_stale) && !ends_answer(bytes) {
+            self.pending.clear();
+        }
         while !bytes.is_empty() {
             match self.paste.take() {
                 Some(text) => bytes = self.feed_paste(text, bytes, &mut events),
@@ -80,9 +85,9 @@ impl Parser {
         self.has_protocol
     }
 
-    /// Whether an answer has begun and not ended. All keys look like a part of it.
+    /// Whether an answer is coming. All keys look like a part of it.
     pub fn is_inside_answer(&self) -> bool {
-        matches!(self.pending.as_slice(), [ESC, b']' | b'P' | b'_', _, ..])
+        !self.is_stale && matches!(self.pending.as_slice(), [ESC, b']' | b'P' | b'_', _, ..])
     }
 
     /// Takes an ambiguous beginning for the keys that it also is, because nothing followed. A
@@ -107,9 +112,12 @@ impl Parser {
     }
 
     /// Stops waiting for an end that does not come: a sequence is dropped, and what there is of a
-    /// paste is a paste.
+    /// paste is a paste. An answer may still end with the next bytes, and is dropped the second time.
     pub fn give_up(&mut self) -> Vec<InputEvent> {
-        self.pending.clear();
+        self.is_stale = self.is_inside_answer();
+        if !self.is_stale {
+            self.pending.clear();
+        }
         let unfinished = self.paste.take();
         unfinished.iter().map(|text| paste(text)).collect()
     }
@@ -157,6 +165,13 @@ impl Parser {
         self.paste = Some(text);
         &[]
     }
+}
+
+/// Whether bytes look like the end of an answer and not like keys.
+fn ends_answer(bytes: &[u8]) -> bool {
+    let control = bytes.iter().position(|&byte| byte < 0x20);
+    let end = control.map(|at| &bytes[at..]);
+    end.is_some_and(|end| end.starts_with(b"\x07") || end.starts_with(b"\x1b\\"))
 }
 
 fn paste(text: &[u8]) -> InputEvent {

@@ -13,11 +13,15 @@ fn names(bytes: &[u8]) -> String {
     let mut parser = Parser::default();
     let mut all = parser.feed(bytes);
     all.extend(parser.flush());
+    named(all)
+}
+
+fn named(events: Vec<InputEvent>) -> String {
     let name = |event| match event {
         InputEvent::Key(press) => press.name().unwrap_or_else(|| "command".into()),
         other => format!("{other:?}"),
     };
-    let names: Vec<String> = all.into_iter().map(name).collect();
+    let names: Vec<String> = events.into_iter().map(name).collect();
     names.join(" ")
 }
 
@@ -231,6 +235,33 @@ fn what_waits_is_known_for_what_it_is() {
         );
         assert_eq!(found, (ambiguous, answer, protocol), "{bytes:?}");
     }
+}
+
+#[test]
+fn an_answer_that_pauses_swallows_its_end_and_no_keys() {
+    let cases: [(&[u8], &str); 5] = [
+        (b"/00\x1b\\hi", "h i"),
+        (b"/00\x07", ""),
+        (b"hi\r", "h i enter"),
+        (b"\x1b[A", "up"),
+        (b"h\x1b[5;1R", "h Reply(Cursor { row: 4, column: 0 })"),
+    ];
+    for (bytes, expected) in cases {
+        let mut parser = Parser::default();
+        parser.feed(b"\x1b]11;rgb:00/00");
+        assert_eq!(parser.give_up(), []);
+        assert!(parser.is_inside() && !parser.is_inside_answer());
+        let events = parser.feed(bytes);
+        let events = events
+            .into_iter()
+            .filter(|event| !matches!(event, InputEvent::Reply(Reply::Background(_))));
+        assert_eq!(named(events.collect()), expected, "{bytes:?}");
+    }
+    let mut parser = Parser::default();
+    parser.feed(b"\x1b]11;rgb:00/00");
+    parser.give_up();
+    parser.give_up();
+    assert_eq!(named(parser.feed(b"\x07")), "ctrl+g");
 }
 
 #[test]
