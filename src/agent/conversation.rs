@@ -348,9 +348,9 @@ impl Conversation {
         }
     }
 
-    /// Logs a failure beside the conversation.
+    /// Logs beside the conversation that a turn failed or was stopped.
     pub fn commit_failure(&mut self, details: Value, fx: &mut Effects<'_>) {
-        if self.spec.saves() {
+        if self.spec.saves() && self.log.begun {
             let parent = self.log.head.clone();
             self.log.waiting.push(LogEntry::Failure { parent, details });
             self.write(fx);

@@ -402,7 +402,7 @@ fn write_log(
 }
 
 /// Writes what waits. The error says how much of it could not be written, and why.
-fn write_waiting(
+pub(super) fn write_waiting(
     log: &mut Option<Log>,
     spec: &SessionSpec,
     waiting: &mut VecDeque<LogEntry>,

@@ -257,7 +257,9 @@ impl Session {
     fn answer(&self, query: Query) -> Answer {
         let conversation = &self.conversation;
         match query {
-            Query::Messages => Answer::Messages(conversation.messages()),
+            Query::Messages => {
+                Answer::Messages(conversation.history.clone(), conversation.log_path())
+            }
             Query::Info => Answer::Info(Box::new(SessionInfo {
                 workspace: conversation.spec.workspace.clone(),
                 log: conversation.log_path(),

@@ -4,6 +4,7 @@ mod compaction;
 mod control;
 mod extensions;
 mod hooks;
+mod log;
 mod sessions;
 mod stops;
 mod turns;

@@ -172,23 +172,15 @@ pub(super) fn restored(
     // A result that nobody recorded stands in for one, for the model alone.
     let is_stand_in =
         |entry: &&Entry| entry.id.is_none() && matches!(&*entry.message, Message::Tool { .. });
-    let recorded: Vec<&Entry> = entries.iter().filter(|entry| !is_stand_in(entry)).collect();
+    let recorded = entries.iter().filter(|entry| !is_stand_in(entry));
+    let recorded: Vec<Entry> = recorded.cloned().collect();
     let messages: Vec<_> = recorded.iter().map(|entry| entry.message.clone()).collect();
-    let after = |failure: &session::PastFailure| match &failure.after {
-        None => Some(0),
-        // It may belong to another branch.
-        node => Some(1 + recorded.iter().position(|entry| entry.id == *node)?),
-    };
-    let failures = session::failures(log).into_iter();
-    let mut errors: Vec<(usize, String)> = failures
-        .filter_map(|failure| Some((after(&failure)?, failure.message)))
-        .collect();
-    errors.sort_by_key(|(at, _)| *at);
+    let failures = session::failures(log, &recorded);
     let label = |name: &str, arguments: Option<&_>| match extensions.tool(name) {
         Some(tool) => agent::extension_label(&tool.item, arguments),
         None => tools::label(name, arguments),
     };
-    transcript.restore(&messages, &errors, label);
+    transcript.restore(&messages, &failures, label);
     transcript
 }
 

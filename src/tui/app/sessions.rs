@@ -1,7 +1,6 @@
 //! Sessions as a whole: a new one, a fork, a page of one, and what is done to one between turns.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::reload::Reloaded;
@@ -9,8 +8,7 @@ use super::tree::Rewound;
 use super::turn::Phase;
 use super::{App, Done, Effect, Turn, task};
 use crate::agent::{Answer, Input, Query, Reason, RequestId, SessionKey};
-use crate::chat::Message;
-use crate::session::{self, Listed};
+use crate::session::{self, Entry, Listed};
 use crate::text::one_line;
 
 /// What the answer to a request is for.
@@ -240,8 +238,10 @@ impl App {
         };
         match (awaited, answer) {
             (Awaited::Fork(key, name), Answer::Forked(log)) => self.forked(key, name, log, now),
-            (Awaited::Copy, Answer::Messages(messages)) => self.copy_last(&messages),
-            (Awaited::Export(path), Answer::Messages(messages)) => self.write_page(path, messages),
+            (Awaited::Copy, Answer::Messages(entries, _)) => self.copy_last(&entries),
+            (Awaited::Export(path), Answer::Messages(entries, log)) => {
+                self.write_page(path, entries, log)
+            }
             (Awaited::Tree, Answer::Info(info)) => self.look_through(info.log, info.head),
             (Awaited::Save(next), Answer::Done) => {
                 self.is_opening &= matches!(next, Next::Quit);
@@ -310,14 +310,18 @@ impl App {
         effects
     }
 
-    fn write_page(&mut self, path: PathBuf, messages: Vec<Arc<Message>>) -> Vec<Effect> {
+    fn write_page(
+        &mut self,
+        path: PathBuf,
+        entries: Vec<Entry>,
+        log: Option<PathBuf>,
+    ) -> Vec<Effect> {
         let name = self
             .session
             .as_ref()
             .and_then(|session| session.name.clone());
         task(move || {
-            let title = name.unwrap_or_else(|| session::title(&messages));
-            let page = session::export_html(&title, &messages);
+            let (_, page) = session::export_html(name, &entries, log.as_deref());
             Done::Notice(match session::write_page(&path, page.as_bytes()) {
                 Ok(()) => format!("this session was written to `{}`", path.display()),
                 Err(error) => format!("error: {error}"),
