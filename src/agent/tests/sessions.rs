@@ -1,7 +1,6 @@
 //! What is asked of a session between its turns.
 
 use super::*;
-use crate::chat::ToolCall;
 use crate::session::Entry;
 
 fn entry(id: &str, message: Message) -> Entry {
@@ -9,10 +8,6 @@ fn entry(id: &str, message: Message) -> Entry {
         id: Some(id.into()),
         message: Arc::new(message),
     }
-}
-
-fn prompt(text: &str) -> SessionEvent {
-    SessionEvent::Prompt(TURN, Prompt::typed(text), Limits::default())
 }
 
 fn written() -> SessionEvent {
@@ -25,7 +20,7 @@ fn written() -> SessionEvent {
 /// A saved session after its first turn.
 fn after_a_turn() -> Table {
     let mut table = Table::new(SessionSpec::save_for_test);
-    table.check(prompt("hi"), "turn_start, log 1, prepare");
+    table.submits("hi", "turn_start, log 1, prepare");
     table.prepared("silence on, ask");
     table.check(written(), "");
     table.stream(vec![text("yes"), done()], "text yes, log 1");
@@ -38,36 +33,22 @@ fn a_rewound_session_goes_on_from_there() {
     let mut table = after_a_turn();
     let head = table.session.conversation.head().map(String::from);
     assert!(head.is_some());
-    table.check(
-        SessionEvent::Rewind(
-            RequestId(5),
-            vec![entry("u1", Message::user("hi"))],
-            Some("u1".into()),
-        ),
-        "answer 5",
-    );
+    let there = vec![entry("u1", Message::user("hi"))];
+    table.wants(5, Want::Rewind(there, Some("u1".into())), "answer 5");
     assert_eq!(table.session.conversation.head(), Some("u1"));
-    table.check(prompt("again"), "turn_start, log 1, prepare");
+    table.submits("again", "turn_start, log 1, prepare");
     table.prepared("silence on, ask");
     assert_eq!(table.history(), "user:hi, user:again");
-    for refused in [
-        SessionEvent::Rewind(RequestId(6), Vec::new(), None),
-        SessionEvent::Undo(RequestId(6)),
-    ] {
-        table.check(refused, "refuse 6");
-    }
+    table.wants(6, Want::Rewind(Vec::new(), None), "refuse 6");
+    table.wants(6, Want::Undo, "refuse 6");
 }
 
 #[test]
 fn before_the_first_message_the_log_goes_on_and_keeps_its_name() {
     let mut table = after_a_turn();
-    table.check(
-        SessionEvent::Rewind(RequestId(5), Vec::new(), None),
-        "answer 5",
-    );
+    table.wants(5, Want::Rewind(Vec::new(), None), "answer 5");
     // There is a file to write the name to, and it is written once.
-    let rename = SessionEvent::Rename(RequestId(6), Some("n".into()));
-    table.check(rename, "log 1, name n, answer 6");
+    table.wants(6, Want::Rename(Some("n".into())), "log 1, name n, answer 6");
     table.check(
         SessionEvent::Appended {
             error: None,
@@ -75,14 +56,14 @@ fn before_the_first_message_the_log_goes_on_and_keeps_its_name() {
         },
         "",
     );
-    table.check(prompt("anew"), "turn_start, log 1, prepare");
+    table.submits("anew", "turn_start, log 1, prepare");
     assert!(table.session.fork().is_err());
 }
 
 #[test]
 fn a_change_is_taken_back_between_turns() {
     let mut table = Table::new(|_| {});
-    table.check(SessionEvent::Undo(RequestId(5)), "undo 5");
+    table.wants(5, Want::Undo, "undo 5");
     let undone = SessionEvent::Undone(RequestId(5), Ok("restored `f`".into()));
     // The table shows every answer of another kind as refused.
     table.check(undone, "refuse 5");
@@ -91,17 +72,10 @@ fn a_change_is_taken_back_between_turns() {
 #[test]
 fn a_summary_can_be_asked_for_while_a_turn_runs() {
     let mut table = Table::asking(|_| {}, Limits::default());
-    let compact = |during| SessionEvent::Compact(RequestId(5), None, during);
-    table.check(compact(false), "refuse 5");
-    table.check(compact(true), "answer 5");
-    let call = ToolCall {
-        id: "c".into(),
-        name: "read".into(),
-        arguments: r#"{"path":"f"}"#.into(),
-        signature: None,
-    };
+    table.wants(5, compact(None, false), "refuse 5");
+    table.wants(5, compact(None, true), "answer 5");
     table.stream(
-        vec![StreamEvent::Call(call), done()],
+        vec![call("c", "read", r#"{"path":"f"}"#), done()],
         "batch 1, run 1, start 1",
     );
     // The history is too short to be summarised; the turn goes on.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{ARMED, App, Effect, Surface};
-use crate::agent::Input;
+use crate::agent::Want;
 use crate::config::keybindings::Action;
 use crate::tui::composer::{Handled, PasteStyle};
 use crate::tui::key::{Key, KeyPress};
@@ -165,7 +165,7 @@ impl App {
         } else if let Some(command) = &mut session.shell {
             command.stopping = true;
         }
-        self.send(|session, request| Input::Interrupt { session, request })
+        self.send(Want::Interrupt)
     }
 
     fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {

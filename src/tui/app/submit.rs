@@ -9,7 +9,7 @@ use super::images::{QUESTION, without_path};
 use super::queue;
 use super::session::Asked;
 use super::{App, Done, Effect, Turn, commands, task};
-use crate::agent::{Input, Limits, Prompt, RequestId, Source};
+use crate::agent::{Input, Limits, Prompt, RequestId, Source, Want};
 use crate::chat::Image;
 use crate::config::resources::{Skill, template};
 use crate::extension::{Hook, HookKind, Verdict};
@@ -412,11 +412,7 @@ impl App {
                 return Vec::new();
             }
             self.queue.steer(request, text.clone());
-            return vec![Effect::Send(Input::Steer {
-                session: key,
-                request,
-                text,
-            })];
+            return vec![Effect::Send(Input::Want(key, request, Want::Steer(text)))];
         }
         session.turn = Some(Turn::new(request, now));
         session.asked = Some(Asked {
@@ -424,16 +420,13 @@ impl App {
             line: line(text.clone(), images.clone()),
         });
         self.transcript.push_user(&text, images.len());
-        vec![Effect::Send(Input::Prompt {
-            session: key,
-            request,
-            prompt: Prompt {
-                text,
-                images,
-                source: Source::Settled,
-            },
-            limits: Limits::default(),
-        })]
+        let prompt = Prompt {
+            text,
+            images,
+            source: Source::Settled,
+        };
+        let want = Want::Prompt(prompt, Limits::default());
+        vec![Effect::Send(Input::Want(key, request, want))]
     }
 }
 

@@ -7,7 +7,7 @@ use super::pickers::Picks;
 use super::resume::restored;
 use super::sessions::Awaited;
 use super::{App, Done, Effect, task, transcript_options};
-use crate::agent::{Input, Query};
+use crate::agent::Want;
 use crate::error::Result;
 use crate::session::{self, Entry, PastPrompt};
 use crate::text::one_line;
@@ -38,11 +38,7 @@ impl App {
     /// Looks for the messages of the session.
     pub(super) fn tree(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
-            true => self.request(Awaited::Tree, |session, request| Input::Query {
-                session,
-                request,
-                query: Query::Info,
-            }),
+            true => self.ask(Awaited::Tree, Want::Info),
             false => Vec::new(),
         }
     }
@@ -110,12 +106,7 @@ impl App {
             Ok(mut rewound) => {
                 let entries = std::mem::take(&mut rewound.entries);
                 let head = rewound.head.clone();
-                self.request(Awaited::Rewind(rewound), |session, request| Input::Rewind {
-                    session,
-                    request,
-                    entries,
-                    head,
-                })
+                self.ask(Awaited::Rewind(rewound), Want::Rewind(entries, head))
             }
             Err(error) => {
                 self.is_opening = false;

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::completion::Listed;
 use super::super::{App, Done, Effect, Opened, Surface, Task};
-use crate::agent::{Answer, Input, Past, Reason, RequestId, SessionKey, SessionSpec, TurnEvent};
+use crate::agent::{
+    Answer, Input, Past, Reason, RequestId, SessionKey, SessionSpec, TurnEvent, Want,
+};
 use crate::config::Chord;
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
@@ -134,7 +136,9 @@ fn show(effects: Vec<Effect>) -> String {
         Effect::Send(Input::Reply(_, Err(why))) => format!("!{why}"),
         Effect::Send(Input::Notify(to, method, params)) => format!("{}:{method}{params}", to.0),
         Effect::Send(Input::Call { method, params, .. }) => format!("{method}{params}"),
-        Effect::Send(Input::Prompt { prompt, .. }) => format!("prompt {}", prompt.text),
+        Effect::Send(Input::Want(_, _, Want::Prompt(prompt, _))) => {
+            format!("prompt {}", prompt.text)
+        }
         Effect::Send(Input::Name(_, name)) => format!("name {name}"),
         other => format!("{other:?}"),
     });
