@@ -202,15 +202,29 @@ impl Place {
     /// The terminal app with the model `mock/test` and these arguments, for `Pty::start`.
     pub fn app(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_e"));
+        let path = std::env::var("PATH").expect("a path");
         command.args(["--model", "mock/test"]).args(args);
         command
             .current_dir(&self.workspace)
             .env_clear()
             .envs(self.env.iter().cloned())
             .env("TERM", "xterm-256color")
+            .env("PATH", format!("{}:{path}", self.bin().display()))
             // The same path in every run: `~/space`.
             .env("HOME", self.workspace.parent().expect("a parent"));
         command
+    }
+
+    /// Puts a script in the place of a program of the machine, for the terminal app.
+    pub fn helper(&self, name: &str, script: &str) {
+        std::fs::create_dir_all(self.bin()).expect("a directory");
+        let path = self.bin().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a program");
+    }
+
+    fn bin(&self) -> PathBuf {
+        self.workspace.parent().expect("a parent").join("bin")
     }
 
     fn program(&self, name: &str) -> Builder {

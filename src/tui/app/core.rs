@@ -100,10 +100,8 @@ impl App {
                 });
                 if let Some(turn) = turn {
                     let elapsed = now.saturating_duration_since(turn.started);
-                    match turn.summarises {
-                        true => self.transcript.end_compaction(&result),
-                        false => self.transcript.end_turn(&result, elapsed),
-                    }
+                    let elapsed = (!turn.summarises).then_some(elapsed);
+                    self.transcript.end_turn(&result, elapsed);
                     self.queue_turn_over();
                 }
                 if let (Some(session), Some(log)) = (&mut self.session, result.log) {
@@ -134,7 +132,7 @@ impl App {
                     Some(asked) if self.is_busy() => self.queue.first(asked.line),
                     Some(Asked { line, .. }) => {
                         self.transcript.push_error(&why);
-                        self.give_back(&line.text, line.images);
+                        self.give_back(line);
                     }
                     None => self.transcript.push_error(&why),
                 }

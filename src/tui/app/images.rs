@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::submit::Line;
 use super::{App, Done, Effect, Task, task};
 use crate::agent::read_images;
 use crate::chat::Image;
@@ -149,9 +150,11 @@ impl App {
     }
 
     /// Keeps what cannot be sent now: it is a draft again, above the one there is by now.
-    pub(super) fn give_back(&mut self, text: &str, images: Vec<Image>) {
-        self.composer.put_above(text);
-        for image in images {
+    pub(super) fn give_back(&mut self, line: Line) {
+        if !line.text.is_empty() {
+            self.composer.put_above(&line.text);
+        }
+        for image in line.images {
             self.composer.attach_image(image);
         }
     }

@@ -11,6 +11,7 @@ use crate::session::{Listed, PastPrompt};
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::style::Row;
 use crate::tui::view::picker::Picker;
+use crate::tui::view::status::widest;
 use crate::tui::view::surface::framed;
 
 /// Rows of frame around a list, the hint included.
@@ -103,10 +104,7 @@ impl Choosing {
     pub fn rows(&mut self, columns: usize, height: usize) -> Vec<Row> {
         self.picker.fit(height.saturating_sub(FRAME));
         let (header, body) = self.picker.rows(columns);
-        let hints = self.picks.hints();
-        let fits = |hint: &&&str| crate::text::width(hint) <= columns;
-        let hint = hints.iter().find(fits).or(hints.last()).unwrap_or(&"");
-        framed(header, body, hint, columns)
+        framed(header, body, widest(self.picks.hints(), columns), columns)
     }
 }
 

@@ -5,9 +5,9 @@
 
 use std::time::Instant;
 
+use super::submit::Line;
 use super::{App, Effect};
 use crate::agent::{Input, RequestId, Want};
-use crate::chat::Image;
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::view::queue;
 
@@ -21,32 +21,16 @@ pub(super) struct Queue {
     amends: Vec<(RequestId, Amend)>,
 }
 
-/// A line that has to wait.
-#[derive(Debug, PartialEq)]
-pub struct Line {
-    pub text: String,
-    pub images: Vec<Image>,
-    /// It is for the model whatever it looks like.
-    pub is_prompt: bool,
-}
-
 #[derive(Debug)]
 struct Waiting {
-    text: String,
+    line: Line,
+    /// The core holds it under this request for the running turn. Other lines are carried out when
+    /// nothing runs.
+    turn: Option<RequestId>,
     /// Texts of before edits: the turn may have taken one of those.
     earlier: Vec<String>,
     /// An edit that was left without being applied.
     edit: Option<String>,
-    goes: Goes,
-}
-
-/// Where a message goes.
-#[derive(Debug, PartialEq)]
-enum Goes {
-    /// Into the running turn; the core holds it under this request.
-    Turn(RequestId),
-    /// It is carried out when nothing runs.
-    Later { images: Vec<Image>, is_prompt: bool },
 }
 
 /// An edit of a message that the core holds.
@@ -58,18 +42,13 @@ struct Amend {
 
 impl Queue {
     /// A message was sent into the turn.
-    pub fn steer(&mut self, request: RequestId, text: String) {
-        self.push(text, Goes::Turn(request));
+    pub fn steer(&mut self, request: RequestId, line: Line) {
+        self.push(line, Some(request));
     }
 
     /// A line has to wait until nothing runs.
     pub fn later(&mut self, line: Line) {
-        let Line {
-            text,
-            images,
-            is_prompt,
-        } = line;
-        self.push(text, Goes::Later { images, is_prompt });
+        self.push(line, None);
     }
 
     /// The same for one that goes before those that wait already.
@@ -79,12 +58,12 @@ impl Queue {
         self.review = self.review.map(|review| review + 1);
     }
 
-    fn push(&mut self, text: String, goes: Goes) {
+    fn push(&mut self, line: Line, turn: Option<RequestId>) {
         self.messages.push(Waiting {
-            text,
+            line,
+            turn,
             earlier: Vec::new(),
             edit: None,
-            goes,
         });
     }
 
@@ -101,12 +80,12 @@ impl Queue {
 
 impl Waiting {
     fn steers(&self) -> bool {
-        matches!(self.goes, Goes::Turn(_))
+        self.turn.is_some()
     }
 
     /// Whether it is what the turn tells about: the text, or one of before an edit.
     fn is(&self, text: &str) -> bool {
-        let mut texts = self.earlier.iter().chain([&self.text]);
+        let mut texts = self.earlier.iter().chain([&self.line.text]);
         self.steers() && texts.any(|one| one == text)
     }
 }
@@ -139,7 +118,7 @@ impl App {
     pub(super) fn discard_later(&mut self) {
         let later = |waiting: &&Waiting| !waiting.steers();
         for waiting in self.queue.messages.iter().filter(later) {
-            let says = format!("not sent: {}", waiting.text);
+            let says = format!("not sent: {}", waiting.line.text);
             self.transcript.push_notice(&says);
         }
         while let Some(at) = self.queue.messages.iter().rposition(|one| !one.steers()) {
@@ -156,15 +135,7 @@ impl App {
     /// The next line that nothing has to run for.
     pub(super) fn next_later(&mut self) -> Option<Line> {
         let at = self.position(|waiting| !waiting.steers())?;
-        let (waiting, _) = self.take_waiting(at);
-        match waiting.goes {
-            Goes::Later { images, is_prompt } => Some(Line {
-                text: waiting.text,
-                images,
-                is_prompt,
-            }),
-            Goes::Turn(_) => None,
-        }
+        Some(self.take_waiting(at).0)
     }
 
     fn position(&self, is_it: impl FnMut(&Waiting) -> bool) -> Option<usize> {
@@ -173,17 +144,11 @@ impl App {
 
     /// Makes a message a draft again.
     fn withdraw(&mut self, at: usize) {
-        let (waiting, is_draft) = self.take_waiting(at);
-        let images = match waiting.goes {
-            Goes::Later { images, .. } => images,
-            Goes::Turn(_) => Vec::new(),
-        };
-        match is_draft {
-            true => images
-                .into_iter()
-                .for_each(|image| self.composer.attach_image(image)),
-            false => self.give_back(&waiting.text, images),
+        let (mut line, is_draft) = self.take_waiting(at);
+        if is_draft {
+            line.text.clear();
         }
+        self.give_back(line);
     }
 
     /// The core has refused something: true when that was about a message that waited, which is
@@ -203,20 +168,16 @@ impl App {
                     .push_notice("that message has been sent already");
                 return Some(Vec::new());
             };
-            return Some(self.prompt(text, Vec::new(), now));
+            return Some(self.prompt(Line::of(text), now));
         }
         // The turn has ended meanwhile, or is about to.
-        let text = self.forget_steer(request)?;
+        let line = self.forget_steer(request)?;
         match self.turn() {
             Some(_) => {
-                self.queue.later(Line {
-                    text,
-                    images: Vec::new(),
-                    is_prompt: true,
-                });
+                self.queue.later(line);
                 Some(Vec::new())
             }
-            None => Some(self.prompt(text, Vec::new(), now)),
+            None => Some(self.prompt(line, now)),
         }
     }
 
@@ -225,27 +186,27 @@ impl App {
         self.queue.amends.retain(|(amend, _)| *amend != request);
     }
 
-    fn forget_steer(&mut self, request: RequestId) -> Option<String> {
-        let at = self.position(|waiting| waiting.goes == Goes::Turn(request))?;
-        Some(self.take_waiting(at).0.text)
+    fn forget_steer(&mut self, request: RequestId) -> Option<Line> {
+        let at = self.position(|waiting| waiting.turn == Some(request))?;
+        Some(self.take_waiting(at).0)
     }
 
     /// Removes a message. One that is being edited stays in the composer as a draft, when the person
     /// has changed it; an edit that was left is in history.
-    fn take_waiting(&mut self, at: usize) -> (Waiting, bool) {
-        let mut waiting = self.queue.messages.remove(at);
-        if let Some(edit) = waiting.edit.take() {
+    fn take_waiting(&mut self, at: usize) -> (Line, bool) {
+        let Waiting { line, edit, .. } = self.queue.messages.remove(at);
+        if let Some(edit) = edit {
             self.composer.remember(&edit);
         }
         let is_reviewed = self.queue.review.take_if(|review| *review == at).is_some();
-        let is_same = self.composer.draft().buffer.text() == waiting.text;
+        let is_same = self.composer.draft().buffer.text() == line.text;
         if is_reviewed && is_same {
             self.composer.set_text("");
         }
         if let Some(review) = &mut self.queue.review {
             *review -= usize::from(at < *review);
         }
-        (waiting, is_reviewed && !is_same)
+        (line, is_reviewed && !is_same)
     }
 
     /// A key that reviews what waits, if it does.
@@ -276,11 +237,11 @@ impl App {
     fn review(&mut self, next: Option<usize>) -> Vec<Effect> {
         let left = self.composer.draft().buffer.expand();
         if let Some(waiting) = self.queue.reviewed() {
-            waiting.edit = Some(left).filter(|left| *left != waiting.text);
+            waiting.edit = Some(left).filter(|left| *left != waiting.line.text);
         }
         self.queue.review = next;
         let text = match self.queue.reviewed() {
-            Some(waiting) => waiting.edit.take().unwrap_or_else(|| waiting.text.clone()),
+            Some(Waiting { edit, line, .. }) => edit.take().unwrap_or_else(|| line.text.clone()),
             None => String::new(),
         };
         self.composer.set_text(&text);
@@ -292,25 +253,23 @@ impl App {
         self.queue.review = None;
         self.composer.set_text("");
         let waiting = &mut self.queue.messages[at];
-        if text.trim().is_empty() || text == waiting.text {
+        if text.trim().is_empty() || text == waiting.line.text {
             return Vec::new();
         }
-        let before = std::mem::replace(&mut waiting.text, text.clone());
-        match waiting.goes {
-            Goes::Later { .. } => Vec::new(),
-            Goes::Turn(message) => {
-                waiting.earlier.push(before);
-                self.amend(message, Some(text))
-            }
+        let before = std::mem::replace(&mut waiting.line.text, text.clone());
+        waiting.earlier.push(before);
+        match waiting.turn {
+            None => Vec::new(),
+            Some(message) => self.amend(message, Some(text)),
         }
     }
 
     fn delete_waiting(&mut self, at: usize) -> Vec<Effect> {
         self.queue.review = None;
         let waiting = self.queue.messages.remove(at);
-        let effects = match waiting.goes {
-            Goes::Later { .. } => Vec::new(),
-            Goes::Turn(message) => self.amend(message, None),
+        let effects = match waiting.turn {
+            None => Vec::new(),
+            Some(message) => self.amend(message, None),
         };
         if !self.queue.messages.is_empty() {
             self.review(Some(at.saturating_sub(1)));

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use super::account::Why;
 use super::deaf::Deaf;
-use super::queue::{Line, Queue};
+use super::queue::Queue;
+use super::submit::Line;
 use super::{App, Done, Effect, Opened, Surface, Turn, task, transcript_options};
 use crate::agent::{
     Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey, Toolset,
@@ -254,7 +255,7 @@ impl App {
             return Vec::new();
         }
         if let Some(prompt) = self.held_prompt.take() {
-            self.give_back(&prompt, Vec::new());
+            self.give_back(Line::of(prompt));
         }
         self.open(Reason::Startup)
     }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::queue::Line;
 use super::session::Asked;
+use super::submit::Line;
 use super::turn::Phase;
 use super::{App, Effect, Turn};
 use crate::agent::{Input, RequestId, TurnEvent, Want};
@@ -27,11 +27,7 @@ impl App {
         if command.is_empty() {
             return self.tell("put a command behind the `!`, as in `!git status`");
         }
-        let line = Line {
-            text: format!("!{command}"),
-            images: Vec::new(),
-            is_prompt: false,
-        };
+        let line = Line::of(format!("!{command}"));
         if self.is_busy() {
             self.queue.later(line);
             return Vec::new();
@@ -79,10 +75,7 @@ impl App {
             let Some(line) = self.next_later() else {
                 break;
             };
-            effects.extend(match line.is_prompt {
-                true => self.prompt(line.text, line.images, now),
-                false => self.run_line(line.text, line.images, now),
-            });
+            effects.extend(self.run(line, now));
         }
         effects
     }

@@ -6,7 +6,6 @@
 use std::time::Instant;
 
 use super::images::{QUESTION, without_path};
-use super::queue;
 use super::session::Asked;
 use super::{App, Done, Effect, Turn, commands, task};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source, Want};
@@ -14,28 +13,35 @@ use crate::chat::Image;
 use crate::config::resources::{Skill, template};
 use crate::extension::{Hook, HookKind, Verdict};
 
+/// What somebody says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub text: String,
+    pub images: Vec<Image>,
+    /// It is for the model whatever it looks like.
+    pub is_prompt: bool,
+}
+
+impl Line {
+    pub fn of(text: String) -> Self {
+        Self {
+            text,
+            images: Vec::new(),
+            is_prompt: false,
+        }
+    }
+}
+
+/// A line on its way.
 #[derive(Debug)]
 pub(super) struct Submitted {
     stage: Stage,
-    text: String,
-    images: Vec<Image>,
-    /// It is for the model whatever it looks like.
-    is_prompt: bool,
+    line: Line,
     /// What was typed: it goes into the file of prompts when no extension has kept the line.
     typed: Option<String>,
 }
 
 impl Submitted {
-    fn of(text: String) -> Self {
-        Self {
-            stage: Stage::Ready(None),
-            text,
-            images: Vec::new(),
-            is_prompt: false,
-            typed: None,
-        }
-    }
-
     /// Whether a task of this app has to end first.
     pub fn awaits_task(&self) -> bool {
         matches!(
@@ -56,19 +62,18 @@ enum Stage {
     Ready(Option<Verdict>),
     /// The image that its first word seems to name.
     Image(u64),
-    /// Nothing: its first word names no image.
-    NoImage,
     /// Whether its first word is a template.
     Template(RequestId),
-    /// Nothing: this is a prompt.
-    Prompt,
+    /// Nothing: it has been looked through.
+    Through,
 }
 
 /// Why a prompt with images stays.
 const NO_IMAGES: &str = "images cannot join a running turn; send them after it";
 
+/// What a line looks like.
 #[derive(Debug, PartialEq, Eq)]
-enum Line<'a> {
+enum Form<'a> {
     /// A command of the shell.
     Shell(&'a str),
     /// A word after a slash, and what follows it.
@@ -97,32 +102,36 @@ impl App {
         self.scroll.follow();
         let draft = self.composer.take();
         self.composer.remember(&text);
-        let line = Submitted {
+        let line = Line {
             images: draft.images,
-            typed: Some(text.clone()),
-            ..Submitted::of(text)
+            ..Line::of(text.clone())
         };
-        self.send_through_hooks(line, now)
+        self.send_through_hooks(line, Some(text), now)
     }
 
     /// Submits a text that nobody typed here: the first prompt, or what a command made.
     pub(super) fn submit_text(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        self.send_through_hooks(Submitted::of(text), now)
+        self.send_through_hooks(Line::of(text), None, now)
     }
 
     /// Submits what an extension says in the person's place. It runs no command, so that none can
     /// call itself.
     pub(super) fn submit_prompt(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        let line = Submitted {
+        let line = Line {
             is_prompt: true,
-            ..Submitted::of(text)
+            ..Line::of(text)
         };
-        self.send_through_hooks(line, now)
+        self.send_through_hooks(line, None, now)
     }
 
-    fn send_through_hooks(&mut self, line: Submitted, now: Instant) -> Vec<Effect> {
+    fn send_through_hooks(
+        &mut self,
+        line: Line,
+        typed: Option<String>,
+        now: Instant,
+    ) -> Vec<Effect> {
         let (stage, mut effects) = self.ask_hooks(&line.text);
-        self.submitted.push_back(Submitted { stage, ..line });
+        self.submitted.push_back(Submitted { stage, line, typed });
         effects.extend(self.carry_out(now));
         effects
     }
@@ -150,9 +159,11 @@ impl App {
         let request = self.next_request();
         self.submitted.push_back(Submitted {
             stage: Stage::Skill(request),
-            images,
+            line: Line {
+                images,
+                ..Line::of(said.clone())
+            },
             typed: Some(typed),
-            ..Submitted::of(said.clone())
         });
         let work = move || Done::Read(request, skill.prompt(&said).map(Some));
         task(work)
@@ -165,41 +176,35 @@ impl App {
         text: crate::error::Result<Option<String>>,
         now: Instant,
     ) -> Vec<Effect> {
-        let waits = |line: &Submitted| match line.stage {
+        let waits = |submitted: &Submitted| match submitted.stage {
             Stage::Skill(one) | Stage::Template(one) => one == request,
-            Stage::Hooked(_)
-            | Stage::Ready(_)
-            | Stage::Image(_)
-            | Stage::NoImage
-            | Stage::Prompt => false,
+            Stage::Hooked(_) | Stage::Ready(_) | Stage::Image(_) | Stage::Through => false,
         };
         let Some(at) = self.submitted.iter().position(waits) else {
             return Vec::new();
         };
         let mut effects = Vec::new();
-        let is_skill = matches!(self.submitted[at].stage, Stage::Skill(_));
         match text {
-            Err(error) => {
-                self.transcript.push_error(&error.to_string());
-                if let Some(line) = self.submitted.remove(at) {
-                    self.give_back(&line.text, line.images);
-                }
-            }
-            Ok(Some(text)) if is_skill => {
-                let (stage, more) = self.ask_hooks(&text);
-                effects = more;
-                let line = &mut self.submitted[at];
-                line.stage = stage;
-                line.text = text;
-            }
             Ok(Some(text)) => {
-                let line = &mut self.submitted[at];
-                line.stage = Stage::Prompt;
-                line.text = text;
+                let mut stage = Stage::Through;
+                if let Stage::Skill(_) = self.submitted[at].stage {
+                    (stage, effects) = self.ask_hooks(&text);
+                }
+                let submitted = &mut self.submitted[at];
+                submitted.stage = stage;
+                submitted.line.text = text;
+                // A text out of a file is no command, whatever it begins with.
+                submitted.line.is_prompt = true;
             }
-            Ok(None) => {
-                if let Some(line) = self.submitted.remove(at) {
-                    effects = self.run_added(&line);
+            nothing => {
+                let line = self.submitted.remove(at).map(|submitted| submitted.line);
+                match (nothing, line) {
+                    (Err(error), Some(line)) => {
+                        self.transcript.push_error(&error.to_string());
+                        self.give_back(line);
+                    }
+                    (_, Some(line)) => effects = self.run_added(&line.text),
+                    (_, None) => {}
                 }
             }
         }
@@ -209,10 +214,10 @@ impl App {
 
     /// What these lines wait for does not come. Commands of e's own need nothing.
     pub(super) fn give_up_waiting(&mut self, gives_up: impl Fn(&Submitted) -> bool) {
-        for line in std::mem::take(&mut self.submitted).into_iter().rev() {
-            match is_own_command(&line.text) || !gives_up(&line) {
-                true => self.submitted.push_front(line),
-                false => self.give_back(&line.text, line.images),
+        for submitted in std::mem::take(&mut self.submitted).into_iter().rev() {
+            match is_own_command(&submitted.line.text) || !gives_up(&submitted) {
+                true => self.submitted.push_front(submitted),
+                false => self.give_back(submitted.line),
             }
         }
     }
@@ -248,19 +253,23 @@ impl App {
         effects
     }
 
-    fn is_ready(&self, line: &Submitted) -> bool {
+    fn is_ready(&self, submitted: &Submitted) -> bool {
         let has_place = self.session.is_some() && !self.is_opening;
-        let has_place = has_place || is_own_command(&line.text);
-        match line.stage {
-            Stage::Ready(_) | Stage::NoImage | Stage::Prompt => has_place,
+        let has_place = has_place || is_own_command(&submitted.line.text);
+        match submitted.stage {
+            Stage::Ready(_) | Stage::Through => has_place,
             Stage::Skill(_) | Stage::Hooked(_) | Stage::Image(_) | Stage::Template(_) => false,
         }
     }
 
-    fn advance(&mut self, mut line: Submitted, now: Instant) -> Vec<Effect> {
-        let mut text = line.text;
-        match line.stage {
-            Stage::Prompt => return self.prompt(text, line.images, now),
+    fn advance(&mut self, submitted: Submitted, now: Instant) -> Vec<Effect> {
+        let Submitted {
+            stage,
+            mut line,
+            typed,
+        } = submitted;
+        match stage {
+            Stage::Through => return self.run(line, now),
             Stage::Ready(Some(Verdict::Input {
                 consumed,
                 replacement,
@@ -272,31 +281,27 @@ impl App {
                 if consumed {
                     return Vec::new();
                 }
-                text = replacement.unwrap_or(text);
+                line.text = replacement.unwrap_or(line.text);
             }
-            Stage::NoImage => return self.run_line(text, line.images, now),
             Stage::Ready(_)
             | Stage::Skill(_)
             | Stage::Hooked(_)
             | Stage::Image(_)
             | Stage::Template(_) => {}
         }
-        if let Some(typed) = line.typed.take() {
+        if let Some(typed) = typed {
             self.history_append(&typed);
         }
-        let looks = self.look_for_image(&text).filter(|_| !line.is_prompt);
-        if let Some((number, task)) = looks {
-            self.submitted.push_front(Submitted {
-                stage: Stage::Image(number),
-                text,
-                ..line
-            });
-            return vec![task];
-        }
-        match line.is_prompt {
-            true => self.prompt(text, line.images, now),
-            false => self.run_line(text, line.images, now),
-        }
+        let looks = self.look_for_image(&line.text);
+        let Some((number, task)) = looks.filter(|_| !line.is_prompt) else {
+            return self.run(line, now);
+        };
+        self.submitted.push_front(Submitted {
+            stage: Stage::Image(number),
+            line,
+            typed: None,
+        });
+        vec![task]
     }
 
     /// The file that a line seems to begin with has been read.
@@ -310,37 +315,38 @@ impl App {
             self.tell_why_no_image(why);
             Vec::new()
         });
-        let waits = |line: &&mut Submitted| matches!(line.stage, Stage::Image(at) if at == number);
-        if let Some(line) = self.submitted.iter_mut().find(waits) {
-            line.stage = Stage::NoImage;
+        let waits = |one: &&mut Submitted| matches!(one.stage, Stage::Image(at) if at == number);
+        if let Some(submitted) = self.submitted.iter_mut().find(waits) {
+            submitted.stage = Stage::Through;
             if !images.is_empty() {
-                line.stage = Stage::Prompt;
+                let line = &mut submitted.line;
                 line.text = without_path(&line.text).to_owned();
                 line.images.extend(images);
+                line.is_prompt = true;
             }
         }
         self.carry_out(now)
     }
 
-    pub(super) fn run_line(
-        &mut self,
-        text: String,
-        images: Vec<Image>,
-        now: Instant,
-    ) -> Vec<Effect> {
-        match line(&text) {
-            Line::Shell(command) => {
-                self.leave_out(&images);
+    /// Does what a line says.
+    pub(super) fn run(&mut self, line: Line, now: Instant) -> Vec<Effect> {
+        let form = match line.is_prompt {
+            true => Form::Prompt,
+            false => form(&line.text),
+        };
+        match form {
+            Form::Shell(command) => {
+                self.leave_out(&line.images);
                 self.shell(command, now)
             }
-            Line::Slash(name, args) => match self.command(name, args, now) {
+            Form::Slash(name, args) => match self.command(name, args, now) {
                 Some(effects) => {
-                    self.leave_out(&images);
+                    self.leave_out(&line.images);
                     effects
                 }
-                None => self.look_for_template(text, images),
+                None => self.look_for_template(line),
             },
-            Line::Prompt => self.prompt(text, images, now),
+            Form::Prompt => self.prompt(line, now),
         }
     }
 
@@ -352,30 +358,30 @@ impl App {
     }
 
     /// Reads the template that a line may name. What was submitted later waits for it.
-    fn look_for_template(&mut self, text: String, images: Vec<Image>) -> Vec<Effect> {
+    fn look_for_template(&mut self, line: Line) -> Vec<Effect> {
         let request = self.next_request();
         let places = self.places();
-        let typed = text.clone();
+        let typed = line.text.clone();
         let work = move || {
-            let filled = match line(&typed) {
-                Line::Slash(name, args) => {
+            let filled = match form(&typed) {
+                Form::Slash(name, args) => {
                     template(&places, name).map(|template| template.fill(args))
                 }
-                Line::Shell(_) | Line::Prompt => None,
+                Form::Shell(_) | Form::Prompt => None,
             };
             Done::Read(request, Ok(filled))
         };
         self.submitted.push_front(Submitted {
             stage: Stage::Template(request),
-            images,
-            ..Submitted::of(text)
+            line,
+            typed: None,
         });
         task(work)
     }
 
     /// A slash line that is neither e's own nor a template.
-    fn run_added(&mut self, submitted: &Submitted) -> Vec<Effect> {
-        let Line::Slash(name, args) = line(&submitted.text) else {
+    fn run_added(&mut self, text: &str) -> Vec<Effect> {
+        let Form::Slash(name, args) = form(text) else {
             return Vec::new();
         };
         if let Some(effects) = self.extension_command(name, args) {
@@ -386,45 +392,38 @@ impl App {
     }
 
     /// Says something to the model: a new turn, or a message into the running one.
-    pub(super) fn prompt(&mut self, text: String, images: Vec<Image>, now: Instant) -> Vec<Effect> {
-        let text = match text.trim().is_empty() && !images.is_empty() {
-            true => QUESTION.to_owned(),
-            false => text,
-        };
+    pub(super) fn prompt(&mut self, mut line: Line, now: Instant) -> Vec<Effect> {
+        line.is_prompt = true;
+        if line.text.trim().is_empty() && !line.images.is_empty() {
+            line.text = QUESTION.to_owned();
+        }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
         let key = session.key;
-        let line = |text, images| queue::Line {
-            text,
-            images,
-            is_prompt: true,
-        };
         if session.shell.is_some() || session.turn.as_ref().is_some_and(|turn| !turn.hears()) {
-            self.queue.later(line(text, images));
+            self.queue.later(line);
             return Vec::new();
         }
         if session.turn.is_some() {
-            if !images.is_empty() {
+            if !line.images.is_empty() {
                 self.transcript.push_notice(NO_IMAGES);
-                self.give_back(&text, images);
+                self.give_back(line);
                 return Vec::new();
             }
-            self.queue.steer(request, text.clone());
-            return vec![Effect::Send(Input::Want(key, request, Want::Steer(text)))];
+            let want = Want::Steer(line.text.clone());
+            self.queue.steer(request, line);
+            return vec![Effect::Send(Input::Want(key, request, want))];
         }
         session.turn = Some(Turn::new(request, now));
-        session.asked = Some(Asked {
-            request,
-            line: line(text.clone(), images.clone()),
-        });
-        self.transcript.push_user(&text, images.len());
+        self.transcript.push_user(&line.text, line.images.len());
         let prompt = Prompt {
-            text,
-            images,
+            text: line.text.clone(),
+            images: line.images.clone(),
             source: Source::Settled,
         };
+        session.asked = Some(Asked { request, line });
         let want = Want::Prompt(prompt, Limits::default());
         vec![Effect::Send(Input::Want(key, request, want))]
     }
@@ -432,22 +431,22 @@ impl App {
 
 /// Whether a line is a command of e itself, which needs no session.
 fn is_own_command(text: &str) -> bool {
-    matches!(line(text), Line::Slash(name, _) if commands::find(name).is_some())
+    matches!(form(text), Form::Slash(name, _) if commands::find(name).is_some())
 }
 
-/// What a line is. Slash text is literal when it is `/`, begins with `/ `, or when its first word has
+/// What a line looks like. Slash text is literal when it is `/`, begins with `/ `, or when its first word has
 /// another slash.
-fn line(text: &str) -> Line<'_> {
+fn form(text: &str) -> Form<'_> {
     if let Some(command) = text.strip_prefix('!') {
-        return Line::Shell(command.trim());
+        return Form::Shell(command.trim());
     }
     let Some(rest) = text.strip_prefix('/') else {
-        return Line::Prompt;
+        return Form::Prompt;
     };
     let (name, args) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     match name.is_empty() || name.contains('/') {
-        true => Line::Prompt,
-        false => Line::Slash(name, args.trim()),
+        true => Form::Prompt,
+        false => Form::Slash(name, args.trim()),
     }
 }
 
@@ -458,19 +457,19 @@ mod tests {
     #[test]
     fn lines_are_what_they_look_like() {
         for (text, expected) in [
-            ("hi", Line::Prompt),
-            ("! ls -l ", Line::Shell("ls -l")),
-            ("/help", Line::Slash("help", "")),
+            ("hi", Form::Prompt),
+            ("! ls -l ", Form::Shell("ls -l")),
+            ("/help", Form::Slash("help", "")),
             (
                 "/compact  the parser ",
-                Line::Slash("compact", "the parser"),
+                Form::Slash("compact", "the parser"),
             ),
-            ("/", Line::Prompt),
-            ("/ hi", Line::Prompt),
-            ("/usr/bin is full", Line::Prompt),
-            (" /help", Line::Prompt),
+            ("/", Form::Prompt),
+            ("/ hi", Form::Prompt),
+            ("/usr/bin is full", Form::Prompt),
+            (" /help", Form::Prompt),
         ] {
-            assert_eq!(line(text), expected, "{text}");
+            assert_eq!(form(text), expected, "{text}");
         }
     }
 }

@@ -287,6 +287,11 @@ fn files_and_skills_follow_the_last_word() {
     );
     assert_eq!(table.press("to staging $dep\r"), expected);
     assert!(table.file("history.jsonl").contains("to staging $dep"));
+    // What a skill says is no command.
+    let bang = "---\nname: bang\ndescription: b\n---\n!rm x";
+    let mut loud = Table::ready(&[("w/.e/skills/bang/SKILL.md", bang)]);
+    let said = loud.press("$bang\r");
+    assert!(said.starts_with("prompt !rm x"), "{said}");
     // The tab of the home has none; the whole list has.
     table.press("$");
     assert!(table.screen().contains("Skills 1"));

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::pickers::Picks;
 use super::resume::restored;
 use super::sessions::Awaited;
+use super::submit::Line;
 use super::{App, Done, Effect, task, transcript_options};
 use crate::agent::Want;
 use crate::error::Result;
@@ -124,7 +125,7 @@ impl App {
         if let Some(session) = &mut self.session {
             session.context_tokens = 0;
         }
-        self.give_back(&rewound.text, Vec::new());
+        self.give_back(Line::of(rewound.text));
         self.carry_out(now)
     }
 }

@@ -275,3 +275,12 @@ fn the_built_in_themes_can_be_files() {
         assert_eq!((theme, bad), (Theme::built_in(background), vec![]));
     }
 }
+
+#[test]
+fn the_guide_names_every_token() {
+    let guide = include_str!("../../../docs/guides/usage/themes.md");
+    for token in Token::ALL {
+        let name = format!("`{}`", token.name());
+        assert!(guide.contains(&name), "{name}");
+    }
+}

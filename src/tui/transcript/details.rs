@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::group::more_rows;
 use crate::chat::Format;
 
 /// Results that are kept.
@@ -66,7 +67,7 @@ impl Details {
 pub(super) struct Tail {
     text: String,
     /// The beginning was dropped.
-    pub lost: bool,
+    lost: bool,
 }
 
 /// Bytes of live output that are kept for one call.
@@ -84,6 +85,15 @@ impl Tail {
                 .map_or(from, |at| from + at + 1);
             self.text.drain(..line);
             self.lost = true;
+        }
+    }
+
+    /// What stands for what is not shown of it: `hidden` rows, and `place` says where they are.
+    pub fn note(&self, hidden: usize, place: &str) -> Option<String> {
+        match (self.lost, hidden) {
+            (true, _) => Some("earlier output is left out".to_owned()),
+            (false, 0) => None,
+            (false, hidden) => Some(more_rows(hidden) + place),
         }
     }
 

@@ -189,17 +189,10 @@ impl Shell {
         });
         let lines: Vec<Row> = lines.collect();
         let hidden = lines.len().saturating_sub(most);
-        let note = match (self.output.lost, hidden) {
-            (true, _) => Some("earlier output is left out".to_owned()),
-            (false, 0) => None,
-            (false, hidden) => Some(format!("{} above", more_rows(hidden))),
-        };
-        let note = note.map(|note| clipped(&note, dim(), room));
-        rows.extend(indented(
-            note.into_iter()
-                .chain(lines.into_iter().skip(hidden))
-                .collect(),
-        ));
+        let note = self.output.note(hidden, " above");
+        let note = note.map(|note| clipped(&note, dim(), room)).into_iter();
+        let shown = note.chain(lines.into_iter().skip(hidden));
+        rows.extend(indented(shown.collect()));
         rows
     }
 }

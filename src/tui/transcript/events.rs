@@ -19,8 +19,7 @@ impl Transcript {
     pub fn apply(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::TurnStart => {
-                self.settle_calls(group::State::Unreported);
-                self.close_all();
+                self.settle_all(group::State::Unreported);
                 self.tokens = Tokens::default();
             }
             TurnEvent::Text(deltas) => self.say(deltas.text()),
@@ -81,13 +80,10 @@ impl Transcript {
             TurnEvent::Instructions(path) => {
                 self.push_notice(&format!("read {}", path.display()));
             }
-            TurnEvent::TurnEnd { aborted } => {
-                self.settle_calls(match aborted {
-                    true => group::State::Ended(Outcome::Cancelled),
-                    false => group::State::Unreported,
-                });
-                self.close_all();
-            }
+            TurnEvent::TurnEnd { aborted } => self.settle_all(match aborted {
+                true => group::State::Ended(Outcome::Cancelled),
+                false => group::State::Unreported,
+            }),
             // Other rows show these; what failed comes with the turn's result.
             TurnEvent::Compacting
             | TurnEvent::Retry { .. }
@@ -231,11 +227,7 @@ impl Transcript {
                 output: Tail::default(),
             })
             .collect();
-        // Nothing goes on with a group that has something below it.
-        if self
-            .group
-            .is_some_and(|index| index + 1 < self.entries.len())
-        {
+        if self.group_is_over() {
             self.settle_calls(group::State::Unreported);
             self.close_group();
         }
@@ -255,13 +247,15 @@ impl Transcript {
         call.output.clear();
         let key = call.key;
         self.details.keep(key, detail);
-        // A notice came meanwhile: nothing will go on with this group.
-        if self
-            .group
-            .is_some_and(|index| index + 1 < self.entries.len())
-        {
+        if self.group_is_over() {
             self.close_group();
         }
+    }
+
+    /// Whether the group has something below it, such as a notice: nothing goes on with it then.
+    fn group_is_over(&self) -> bool {
+        self.group
+            .is_some_and(|index| index + 1 < self.entries.len())
     }
 
     pub(super) fn group(&mut self) -> Option<&mut Group> {
@@ -292,6 +286,12 @@ impl Transcript {
         if let Some(group) = self.group() {
             group.settle(state);
         }
+    }
+
+    /// Ends all that is open.
+    pub(super) fn settle_all(&mut self, state: group::State) {
+        self.settle_calls(state);
+        self.close_all();
     }
 
     /// Something came that nothing before it goes on after.

@@ -306,12 +306,8 @@ fn preview(output: &Tail, view: View, most: usize, rows: &mut Vec<Row>) {
             .rev()
             .map(|line| rail("│ ", Row::of(line, dim()))),
     );
-    let note = match (output.lost, hidden) {
-        (true, _) => "earlier output is left out".to_owned(),
-        (false, 0) => return,
-        (false, hidden) => more_rows(hidden),
-    };
-    rows.push(rail("│ ", clipped(&note, muted(), room)));
+    let note = output.note(hidden, "");
+    rows.extend(note.map(|note| rail("│ ", clipped(&note, muted(), room))));
 }
 
 /// What a call came back with, in the reader.

@@ -223,29 +223,21 @@ impl Transcript {
         }
     }
 
-    /// Ends a turn with the row that sums it up, and why it failed.
-    pub fn end_turn(&mut self, result: &TurnResult, elapsed: Duration) {
-        self.settle_calls(group::State::Unreported);
-        self.close_all();
+    /// Ends a turn with the row that sums it up, and why it failed. There is nothing to sum up of a
+    /// summary between turns, which has no `elapsed`.
+    pub fn end_turn(&mut self, result: &TurnResult, elapsed: Option<Duration>) {
+        self.settle_all(group::State::Unreported);
         if result.aborted {
             let why = result.error.as_deref().unwrap_or("interrupted");
             return self.push_system(why);
         }
-        let mut parts = vec![figures::duration(elapsed), self.tokens.text()];
-        parts.push(figures::cost(result.cost_usd.unwrap_or(0.0)));
-        parts.retain(|part| !part.is_empty());
-        self.push(Kind::Summary(parts.join(" ").into()));
-        if let Some(error) = &result.error {
-            self.push_error(error);
+        if let Some(elapsed) = elapsed {
+            let mut parts = vec![figures::duration(elapsed), self.tokens.text()];
+            parts.push(figures::cost(result.cost_usd.unwrap_or(0.0)));
+            parts.retain(|part| !part.is_empty());
+            self.push(Kind::Summary(parts.join(" ").into()));
         }
-    }
-
-    /// Ends a summary that was asked for between turns: there is nothing to sum up.
-    pub fn end_compaction(&mut self, result: &TurnResult) {
-        self.close_all();
-        if result.aborted {
-            self.push_system(result.error.as_deref().unwrap_or("interrupted"));
-        } else if let Some(error) = &result.error {
+        if let Some(error) = &result.error {
             self.push_error(error);
         }
     }
@@ -332,9 +324,8 @@ impl Transcript {
 
     /// Nothing more comes: what is open settles as it is.
     pub fn finish(&mut self) {
-        self.settle_calls(group::State::Unreported);
         self.end_shell(None);
-        self.close_all();
+        self.settle_all(group::State::Unreported);
     }
 
     /// Leaves out, of what was not handed out yet, all but the entries of the last `most` rows.

@@ -86,16 +86,14 @@ impl Transcript {
                 Message::User { .. } | Message::Reasoning { .. } | Message::System { .. } => {}
             }
         }
-        self.settle_calls(State::Unreported);
-        self.close_all();
+        self.settle_all(State::Unreported);
         errors.for_each(|(_, error)| self.restore_error(error));
         self.holds_replies = holds;
     }
 
     /// A turn ended with this.
     fn restore_error(&mut self, error: &str) {
-        self.settle_calls(State::Unreported);
-        self.close_all();
+        self.settle_all(State::Unreported);
         self.push_error(error);
     }
 }

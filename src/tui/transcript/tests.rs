@@ -341,11 +341,11 @@ fn a_turn_ends_with_what_it_came_to() {
         cost_usd: Some(0.0412),
         ..TurnResult::default()
     };
-    transcript.end_turn(&result, Duration::from_millis(4_250));
+    transcript.end_turn(&result, Some(Duration::from_millis(4_250)));
     result.error = Some("the server said no".to_owned());
-    transcript.end_turn(&result, Duration::from_secs(61));
+    transcript.end_turn(&result, Some(Duration::from_secs(61)));
     result.aborted = true;
-    transcript.end_turn(&result, Duration::from_secs(61));
+    transcript.end_turn(&result, Some(Duration::from_secs(61)));
     let expected = [
         "  4.2s (↑11k ↓690) $0.0412",
         "",

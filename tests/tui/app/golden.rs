@@ -329,6 +329,42 @@ fn shell() {
 }
 
 #[test]
+fn waiting() {
+    let stubborn = |place: &Place| {
+        let command = "trap '' TERM; echo holds on; while :; do sleep 60; done";
+        place
+            .provider
+            .script([call("bash", json!({"command": command}))]);
+    };
+    let stops = [See("│ holds on"), Type("\x1b"), See("• Stopping (")];
+    check("stopping", &["wait"], stubborn, &stops);
+    let reads = |place: &Place| place.helper("wl-paste", "exec sleep 60");
+    check(
+        "clipboard",
+        &[],
+        reads,
+        &[READY, Type("see \x16"), See("reading the clipboard")],
+    );
+    let long = |place: &Place| {
+        place.models("openai-completions", json!({"context_window": 16000}));
+        let reply = "word ".repeat(3400) + "and the end";
+        place
+            .provider
+            .script([say("Short."), say(&reply), endless(say("a summary"))]);
+    };
+    let steps = [
+        See("Short."),
+        SUM,
+        Type("more\r"),
+        See("and the end"),
+        SUM,
+        Type("/compact\r"),
+        See("• Compacting context ("),
+    ];
+    check("compacting", &["explain"], long, &steps);
+}
+
+#[test]
 fn reading_back() {
     let long: String = (0..60).map(|line| format!("line {line}\n\n")).collect();
     let script = move |place: &Place| place.provider.script([say(&long)]);

@@ -1,5 +1,6 @@
 //! The app on a real terminal: what a person sees, types, and has afterwards.
 
+mod colors;
 mod end;
 mod golden;
 mod meddling;

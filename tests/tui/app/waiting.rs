@@ -1,11 +1,9 @@
 //! What waits: messages for the running turn, lines behind a command, reads for the draft.
 
-use std::os::unix::fs::PermissionsExt;
-
 use serde_json::json;
 
-use super::{open, ready};
-use crate::support::{Place, Pty, say};
+use super::open;
+use crate::support::{Place, say};
 
 #[test]
 fn waiting_messages_are_reviewed_edited_and_deleted() {
@@ -116,16 +114,12 @@ fn images_come_from_the_clipboard_and_from_paths() {
     let place = Place::new();
     let png = b"\x89PNG\r\n\x1a\n1234";
     std::fs::write(place.workspace.join("a b.png"), png).unwrap();
-    let helper = "#!/bin/sh\ncase $* in *image*) cat \"$HOME/space/a b.png\";; esac\n";
-    let helper = place.write("wl-paste", helper);
-    std::fs::set_permissions(&helper, PermissionsExt::from_mode(0o755)).unwrap();
+    place.helper(
+        "wl-paste",
+        "case $* in *image*) cat \"$HOME/space/a b.png\";; esac",
+    );
     place.provider.script([say("one"), say("two")]);
-    let mut app = place.app(&[]);
-    let path = std::env::var("PATH").unwrap();
-    app.env("PATH", format!("{}:{path}", place.workspace.display()));
-    let mut pty = Pty::open(80, 24);
-    pty.start(app);
-    ready(&mut pty);
+    let mut pty = open(&place, 80, 24);
     pty.send("\x16");
     pty.wait_for("[Image 1]");
     pty.send("\x1b[200~'a b.png'\x1b[201~");

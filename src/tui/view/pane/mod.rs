@@ -173,7 +173,7 @@ impl Pane {
 
     /// Activates the item under the cursor and goes on to the next section, or hands out rows.
     pub fn enter(&mut self) -> Entered {
-        let Some(section) = self.sections.get(self.focus) else {
+        let Some(section) = self.sections.get_mut(self.focus) else {
             return Entered::Nothing;
         };
         if section.is_list() {

@@ -18,6 +18,8 @@ use crate::tui::view::widget;
 const LIST_ROWS: usize = 8;
 /// Most bytes of a line that are drawn. What is attached is whole.
 const LINE_BYTES: usize = 4096;
+/// A cursor from here on counts from the end, which is [`usize::MAX`] until it is known.
+const FAR: usize = usize::MAX / 2;
 /// Columns between an item's label and its detail.
 const BETWEEN: usize = 2;
 
@@ -25,7 +27,7 @@ const BETWEEN: usize = 2;
 pub(super) struct Section {
     content: ui::Section,
     lines: Lines,
-    /// The item or row that the cursor is on.
+    /// The item or row that the cursor is on, or is to be on once it is laid out.
     cursor: usize,
     /// The first row that is seen.
     top: usize,
@@ -144,10 +146,25 @@ impl Section {
     }
 
     fn set_cursor(&mut self, to: usize) {
-        self.cursor = match self.is_whole() {
-            true => to.min(self.last()),
-            false => to,
-        };
+        self.cursor = to;
+        if self.is_whole() {
+            let last = self.last();
+            let known = |row: usize| match row {
+                FAR.. => last.saturating_sub(usize::MAX - row),
+                row => row.min(last),
+            };
+            self.cursor = known(to);
+            self.anchor = self.anchor.map(known);
+        }
+    }
+
+    /// Goes all the way at once: what comes next is about the rows there.
+    fn arrive(&mut self) {
+        if let (Lines::Markdown(laid), Body::Markdown(text)) = (&mut self.lines, &self.content.body)
+        {
+            laid.reach(text, self.cursor, &mut { usize::MAX });
+        }
+        self.set_cursor(self.cursor);
     }
 
     fn item(&self) -> Option<&Item> {
@@ -168,14 +185,14 @@ impl Section {
     /// Moves the cursor. `extend` selects the rows between, where rows can be selected.
     pub fn go(&mut self, to: usize, extend: bool) {
         self.anchor = match extend && !self.is_list() {
-            true => self.anchor.or(Some(self.place())),
+            true => self.anchor.or(Some(self.cursor)),
             false => None,
         };
         self.set_cursor(to);
     }
 
     pub fn step(&mut self, by: isize, extend: bool) {
-        self.go(self.place().saturating_add_signed(by), extend);
+        self.go(self.cursor.saturating_add_signed(by), extend);
     }
 
     /// Moves by what is seen, and what is seen with it.
@@ -222,7 +239,8 @@ impl Section {
     }
 
     /// The selected rows, or the one under the cursor: their text, and how many they are.
-    pub fn snapshot(&self) -> Option<(String, usize)> {
+    pub fn snapshot(&mut self) -> Option<(String, usize)> {
+        self.arrive();
         let text = |index: usize| match &self.lines {
             Lines::Diff(diff) => diff.text(index),
             Lines::Markdown(laid) => {

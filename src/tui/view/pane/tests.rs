@@ -220,6 +220,20 @@ fn much_markdown_is_laid_out_frame_by_frame() {
     assert_eq!(settle(&mut pane, 9), (other[..10].to_vec(), 1));
     pane.edge(true, false);
     assert_eq!(settle(&mut pane, 9).0, end(&other));
+    // Keys that come faster than frames act on what they would have seen.
+    pane.rows(true, "", 30, 12);
+    pane.edge(true, false);
+    pane.step(-1, false);
+    pane.step(-1, true);
+    let Entered::Attached { label, text: rows } = pane.enter() else {
+        panic!();
+    };
+    assert_eq!(label, "[Changes · 2 rows]");
+    let last = whole.len() - 1;
+    assert_eq!(rows.lines().nth(1), Some(&*whole[last - 2]));
+    settle(&mut pane, 9);
+    pane.edge(true, false);
+    settle(&mut pane, 9);
     // What was laid out of the same beginning is not laid out again.
     let more = format!("{text}\nThe end.\n");
     pane.refresh(body(&more));

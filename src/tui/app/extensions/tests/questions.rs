@@ -1,0 +1,209 @@
+//! Questions: one at a time, and what becomes of those that nobody answers.
+
+use super::super::super::Surface;
+use super::*;
+use crate::tui::view::login::Login;
+
+#[test]
+fn lists_are_picked_from() {
+    let select = json!({"title": "T", "options": ["one", {"label": "two", "value": 2}, "three"]});
+    for (keys, answer) in [
+        ("\r", r#"={"value":"one","label":"one"}"#),
+        ("\x1b[B\r", r#"={"value":"2","label":"two"}"#),
+        ("\x1b[A\r", r#"={"value":"three","label":"three"}"#),
+        ("thr\r", r#"={"value":"three","label":"three"}"#),
+        ("zz\r\x7f\x7ftw\r", r#"={"value":"2","label":"two"}"#),
+        ("\x1b", r#"={"cancelled":true}"#),
+        ("\x03", r#"={"cancelled":true}"#),
+    ] {
+        let mut table = Table::new();
+        assert_eq!(table.ask(ME, "ui.select", select.clone()), "");
+        assert_eq!(table.press(keys), answer, "{keys:?}");
+        assert_eq!(table.draft(), "", "{keys:?}");
+    }
+    let confirm = json!({"title": "T", "message": "M"});
+    for (keys, answer) in [
+        ("\r", r#"={"confirmed":true}"#),
+        ("\x1b[B\r", r#"={"confirmed":false}"#),
+        ("n", r#"={"confirmed":false}"#),
+        ("\x1b[BY", r#"={"confirmed":true}"#),
+        // Nothing else that is typed hides an answer.
+        ("zo\x7f\r", r#"={"confirmed":true}"#),
+        ("\x1b", r#"={"confirmed":false}"#),
+        ("\x03", r#"={"confirmed":false}"#),
+    ] {
+        let mut table = Table::new();
+        table.ask(ME, "ui.confirm", confirm.clone());
+        assert_eq!(table.press(keys), answer, "{keys:?}");
+    }
+}
+
+#[test]
+fn a_field_takes_the_composer_for_a_while() {
+    let mut table = Table::new();
+    table.press("my draft");
+    table.now += Duration::from_secs(2);
+    table.ask(
+        ME,
+        "ui.input",
+        json!({"title": "Name", "placeholder": "who", "prefill": "a"}),
+    );
+    assert_eq!(table.press("b\x1b\r"), "");
+    assert_eq!(table.press("\r"), r#"={"text":"ab"}"#);
+    assert_eq!(table.draft(), "my draft");
+    // What ends in a backslash is answered, too, and nothing of it is kept.
+    table.ask(ME, "ui.input", json!({"title": "Key", "secret": true}));
+    table.press("s3cret\\");
+    assert!(!table.screen(40, 10).concat().contains("s3cret"));
+    assert_eq!(table.press("\r"), r#"={"text":"s3cret\\"}"#);
+    table.ask(ME, "ui.editor", json!({"title": "Text", "text": "one"}));
+    assert_eq!(table.press("\ntwo\x1b[A"), "");
+    assert_eq!(table.press("\r"), r#"={"text":"one\ntwo"}"#);
+    table.ask(ME, "ui.editor", json!({"title": "Text"}));
+    assert_eq!(table.press("gone\x1b"), r#"={"cancelled":true}"#);
+    assert_eq!(table.draft(), "my draft");
+    table.ask(
+        ME,
+        "ui.input",
+        json!({"title": "Empty", "placeholder": "who are you?"}),
+    );
+    let screen = table.screen(40, 10);
+    assert_eq!(screen[1], "┃ who are you?");
+    assert!(screen[3].starts_with("Empty") && screen[3].ends_with("me"));
+    assert_eq!(table.press("\r"), r#"={"text":""}"#);
+}
+
+#[test]
+fn questions_wait_for_their_turn() {
+    let question = |title: &str| json!({"title": title, "options": ["x"]});
+    let mut table = Table::new();
+    table.app.surface = Some(Surface::Login(Login::new(Vec::new(), None)));
+    table.ask(ME, "ui.select", question("FIRST"));
+    table.ask(OTHER, "ui.select", question("SECOND"));
+    let titles = |table: &mut Table| {
+        let screen = table.screen(40, 12).join("\n");
+        ["FIRST", "SECOND"].map(|title| screen.contains(title))
+    };
+    let last = table.screen(40, 12).pop().unwrap();
+    assert_eq!(last, "me asks: FIRST · esc to answer");
+    let last = table.screen(80, 12).pop().unwrap();
+    assert!(last.starts_with("↑/↓") && last.ends_with("  me asks: FIRST · esc to answer"));
+    table.app.surface = None;
+    assert_eq!(titles(&mut table), [true, false]);
+    table.app.withdrawn(AskId::for_test(1));
+    assert_eq!(titles(&mut table), [false, true]);
+    table.ask(ME, "ui.input", question("THIRD"));
+    table.app.extension_gone(OTHER);
+    table.app.before_frame(table.now);
+    assert!(table.app.composer.is_field());
+    table.ask(ME, "ui.confirm", question("FOURTH"));
+    let refused = show(table.app.refuse_questions("the session is another one"));
+    assert_eq!(
+        refused,
+        "!the session is another one !the session is another one"
+    );
+    assert!(!table.app.composer.is_field());
+}
+
+#[test]
+fn what_was_typed_for_a_question_that_goes_is_not_lost() {
+    let input = |secret: bool| json!({"title": "Who?", "prefill": "a", "secret": secret});
+    for (params, typed, is_kept) in [
+        (input(false), "bc", true),
+        (input(false), "", false),
+        (input(true), "bc", false),
+    ] {
+        for end in ["withdrawn", "gone", "another session"] {
+            let mut table = Table::new();
+            table.ask(ME, "ui.input", params.clone());
+            table.press(typed);
+            match end {
+                "withdrawn" => table.app.withdrawn(AskId::for_test(1)),
+                "gone" => table.app.extension_gone(ME),
+                _ => drop(table.app.refuse_questions(end)),
+            }
+            let told = table
+                .screen(80, 20)
+                .concat()
+                .contains("the question of me is over");
+            table.press("\x1b[A");
+            assert_eq!(table.draft() == "abc", is_kept, "{end}");
+            assert_eq!(told, is_kept, "{end}");
+        }
+    }
+}
+
+/// Also its own asker's, and one that takes no keys. Nobody waits unseen.
+#[test]
+fn a_question_waits_behind_a_panel_and_says_so() {
+    for (owner, interactive) in [(OTHER, true), (ME, true), (OTHER, false), (ME, false)] {
+        let mut table = Table::new();
+        let panel = json!({"title": "Game", "lines": ["board"], "interactive": interactive});
+        table.ask(owner, "ui.panel", panel);
+        table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
+        let screen = table.screen(60, 16);
+        assert!(screen.contains(&"board".into()), "{screen:?}");
+        let last = screen.last().unwrap();
+        let asks = "me asks: Delete? · esc to answer";
+        assert!(last.starts_with("esc close") && last.ends_with(asks));
+        // Behind the reader, too, and where a pane fills the screen.
+        table.app.open_reader();
+        assert!(table.screen(60, 16)[15].ends_with(asks));
+        table.app.reader = None;
+        table.ask(OTHER, "ui.pane", pane("p"));
+        if !table.app.pane_has_focus() {
+            table.press("\x14");
+        }
+        assert_eq!(table.screen(30, 16)[15], "me asks: Delete?");
+        table.app.extensions.pane = None;
+        table.press("x");
+        let closed = format!("{}:ui.panel_closed{{}}", owner.0);
+        assert_eq!(table.press("\x1b"), closed);
+        assert!(table.screen(60, 16).join("\n").contains("y yes"));
+        // Who played or wrote may have pressed the next key for that.
+        assert_eq!(table.press("y"), "");
+        table.now += Duration::from_secs(1);
+        assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
+    }
+}
+
+/// A panel that comes later waits for the answer.
+#[test]
+fn an_open_question_stays() {
+    let mut table = Table::new();
+    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    table.ask(OTHER, "ui.panel", panel);
+    assert!(table.screen(60, 16).join("\n").contains("Delete?"));
+    assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
+    assert!(table.screen(60, 16).join("\n").contains("board"));
+    assert_eq!(table.press("y"), r#"1:ui.key{"key":"y"}"#);
+}
+
+#[test]
+fn who_is_typing_answers_nothing_by_accident() {
+    let mut table = Table::new();
+    table.press("half a sen");
+    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
+    assert_eq!(table.press("\r"), "");
+    table.now += Duration::from_millis(301);
+    assert_eq!(table.press("\r"), r#"={"confirmed":true}"#);
+    // Who has just answered is not typing.
+    table.ask(ME, "ui.confirm", json!({"title": "Sure?"}));
+    assert_eq!(table.press("\r"), r#"={"confirmed":true}"#);
+}
+
+/// A question that ignores keys for a moment takes that moment with it.
+#[test]
+fn a_list_that_the_person_opens_hears_every_key() {
+    let mut table = Table::new();
+    table.press("half");
+    table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
+    table.app.refuse_questions("the session is another one");
+    table.press("\x15/plai");
+    let screen = table.screen(60, 20).join("\n");
+    assert!(
+        screen.contains("Commands 1") && screen.contains("plain"),
+        "{screen}"
+    );
+}
