@@ -17,7 +17,7 @@ use super::compact;
 use super::event::{Answer, Prompt, RequestId, Source};
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{Message, ToolSpec, Voice};
+use crate::chat::{Message, ToolSpec};
 use crate::extension::{EventName, HookKind};
 use crate::session::{Entry, Envelope, Record};
 
@@ -297,27 +297,8 @@ impl Conversation {
     pub fn replace(&mut self, history: Vec<Entry>, record: Record) {
         self.history = history;
         self.measured = None;
-        if let (
-            true,
-            Record::Compact {
-                id,
-                timestamp,
-                summary,
-                first_kept,
-                response,
-                ..
-            },
-        ) = (self.spec.saves(), record)
-        {
-            let parent = self.log.head.replace(id.clone());
-            let record = Record::Compact {
-                id,
-                parent,
-                timestamp,
-                summary,
-                first_kept,
-                response,
-            };
+        if self.spec.saves() {
+            self.log.head = record.id().map(String::from);
             self.append(record);
         }
     }
@@ -407,15 +388,8 @@ impl Conversation {
 
 /// The directories whose AGENTS.md the history holds.
 fn instructed(history: &[Entry]) -> BTreeSet<PathBuf> {
-    let directories = history
-        .iter()
-        .filter_map(|entry| match entry.message.as_ref() {
-            Message::User {
-                content,
-                voice: Voice::Internal,
-                ..
-            } => instructions::directory_of(content),
-            _ => None,
-        });
-    directories.collect()
+    let messages = history.iter().map(|entry| &entry.message);
+    messages
+        .filter_map(|message| instructions::directory_of(message))
+        .collect()
 }

@@ -13,7 +13,7 @@ use super::event::TurnEvent;
 use super::instructions;
 use super::stream::Reply;
 use super::turn::{Phase, Turn};
-use crate::chat::{Message, Voice};
+use crate::chat::Message;
 use crate::extension::{EventName, Hook, HookKind};
 use crate::provider::{Finish, Request};
 use crate::session::{Entry, Envelope, Record, summary_message};
@@ -190,7 +190,7 @@ impl Turn {
         let first_kept = history.iter().find_map(|entry| entry.id.clone());
         let record = Record::Compact {
             id: Uuid::now_v7().to_string(),
-            parent: None,
+            parent: conversation.head().map(String::from),
             timestamp: conversation.now.wall_ms,
             summary: summary.clone(),
             first_kept,
@@ -250,18 +250,10 @@ pub(super) fn overhead(system: &str, conversation: &Conversation) -> String {
 }
 
 fn nested_instructions(older: &[Entry]) -> Vec<Arc<Message>> {
-    let is_nested = |message: &Message| match message {
-        Message::User {
-            content,
-            voice: Voice::Internal,
-            ..
-        } => instructions::directory_of(content).is_some(),
-        _ => false,
-    };
     older
         .iter()
         .map(|entry| &entry.message)
-        .filter(|message| is_nested(message))
+        .filter(|message| instructions::directory_of(message).is_some())
         .cloned()
         .collect()
 }

@@ -120,7 +120,10 @@ impl Server {
             }
             (Open::Close(id, session), answer) => {
                 self.sessions.remove(&session);
-                self.answer_done(id, answer);
+                match answer {
+                    Answer::Done => self.answer(id, &json!({})),
+                    other => self.refuse(id, &refusal(other)),
+                }
             }
             (Open::Nobody, _) => {}
             (
@@ -160,13 +163,6 @@ impl Server {
         let handle = handle.unwrap_or_default();
         let object = result_object(result, Place::Session(&handle));
         self.answer(id, &object);
-    }
-
-    fn answer_done(&mut self, id: Id, answer: Answer) {
-        match answer {
-            Answer::Done => self.answer(id, &json!({})),
-            other => self.refuse(id, &refusal(other)),
-        }
     }
 
     fn answer_info(&mut self, id: Id, session: SessionKey, info: &SessionInfo) {
@@ -213,24 +209,14 @@ impl Server {
 }
 
 /// The conversation in the shape of the log, one message at a time.
+#[derive(Serialize)]
 struct Conversation {
+    #[serde(serialize_with = "as_logged")]
     messages: Vec<Arc<Message>>,
 }
 
-impl Serialize for Conversation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
-        struct List<'a>(&'a [Arc<Message>]);
-        impl Serialize for List<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let messages = self.0.iter();
-                serializer.collect_seq(messages.map(|message| session::message_to_json(message)))
-            }
-        }
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry("messages", &List(&self.messages))?;
-        map.end()
-    }
+fn as_logged<S: Serializer>(messages: &[Arc<Message>], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(messages.iter().map(|one| session::message_to_json(one)))
 }
 
 /// Which commands an interrupt leaves: they are the session's, not the turn's.

@@ -12,7 +12,6 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 
 use super::record::Envelope;
-use super::wire::EnvelopeLine;
 
 /// What a record is, and its place in the tree.
 #[derive(Deserialize)]
@@ -117,11 +116,11 @@ impl<'a> Head<'a> {
             }
             let response = rest.strip_prefix(RESPONSE).and_then(first_value);
             if let Some((response, _)) = response {
-                return Ok(Some(EnvelopeLine::into(response)));
+                return Ok(Some(response));
             }
         }
-        let body: Body<EnvelopeLine<'static>> = slow(line)?;
-        Ok(body.response.map(Envelope::from))
+        let body: Body<Envelope> = slow(line)?;
+        Ok(body.response)
     }
 }
 
