@@ -8,10 +8,11 @@ use std::sync::LazyLock;
 
 use memchr::memchr;
 use memchr::memmem::Finder;
+use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Deserializer};
 
 use super::record::Envelope;
+use crate::text::json::present;
 
 /// What a record is, and its place in the tree.
 #[derive(Deserialize)]
@@ -147,14 +148,6 @@ struct Body<R> {
 struct Said {
     role: String,
     internal: bool,
-}
-
-fn present<'de, D, T>(from: D) -> Result<Option<Option<T>>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    Option::deserialize(from).map(Some)
 }
 
 fn slow<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, String> {

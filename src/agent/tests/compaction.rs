@@ -65,7 +65,7 @@ fn a_failed_compaction_leaves_the_history_alone() {
         let mut table = long(2, |_| {});
         ask_again(&mut table, "compacting, silence on, ask");
         table.stream(end, expected);
-        assert!(table.result().error.as_ref().unwrap().contains("unchanged"));
+        assert!(table.error().contains("unchanged"));
         // The next prompt tries again, with everything still there.
         ask_again(&mut table, "compacting, silence on, ask");
         let Message::User { content, .. } = table.sent[0].as_ref() else {
@@ -140,14 +140,7 @@ fn an_overflow_is_compacted_once() {
         Cause::Overflow,
         "details NotRetryable, error, turn_end false, result",
     );
-    assert!(
-        table
-            .result()
-            .error
-            .as_ref()
-            .unwrap()
-            .contains("instructions and tools take")
-    );
+    assert!(table.error().contains("instructions and tools take"));
 }
 
 #[test]

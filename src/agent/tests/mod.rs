@@ -195,6 +195,10 @@ impl Table {
         self.sent.iter().map(show).collect::<Vec<_>>().join(", ")
     }
 
+    fn error(&self) -> &str {
+        self.result().error.as_deref().unwrap_or_default()
+    }
+
     fn result(&self) -> &TurnResult {
         self.result.as_ref().expect("the turn has ended")
     }

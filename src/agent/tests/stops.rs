@@ -59,14 +59,7 @@ fn limits_stop_a_turn_like_an_interrupt() {
         "batch 1, run 1, start 1",
     );
     table.tool(1, "end 1 completed, error, turn_end true, result");
-    assert!(
-        table
-            .result()
-            .error
-            .as_ref()
-            .unwrap()
-            .contains("--max-steps")
-    );
+    assert!(table.error().contains("--max-steps"));
 
     let priced = |spec: &mut SessionSpec| {
         let pricing = Pricing {

@@ -164,14 +164,7 @@ fn a_blank_success_is_asked_again_once() {
         vec![text(" \n"), done()],
         "recovered 2/10, text  \n, details NotRetryable, error, turn_end false, result",
     );
-    assert!(
-        table
-            .result()
-            .error
-            .as_ref()
-            .unwrap()
-            .contains("empty response")
-    );
+    assert!(table.error().contains("empty response"));
 }
 
 #[test]
