@@ -12,7 +12,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::action::{Action, LogEntry, Now};
+use super::action::{Action, LogEntry, Now, Saving};
 use super::compact;
 use super::event::{Answer, Prompt, RequestId, Source};
 use super::instructions;
@@ -102,6 +102,8 @@ struct Queue {
     in_flight: bool,
     failing: bool,
     path: Option<PathBuf>,
+    /// What is done once all that was said is on the disk.
+    saving: Vec<Saving>,
 }
 
 impl Conversation {
@@ -343,6 +345,21 @@ impl Conversation {
         }
     }
 
+    /// Does something once all that was said is on the disk, for which one more write is tried. What
+    /// cannot be written refuses it.
+    pub fn save(&mut self, saving: Saving) {
+        if !self.log.begun {
+            return self.push(saving.done());
+        }
+        self.log.saving.push(saving);
+        self.write();
+    }
+
+    /// Whether something waits for that.
+    pub fn is_saving(&self) -> bool {
+        !self.log.saving.is_empty()
+    }
+
     /// Takes the outcome of a write. Returns a warning for the first failure of an episode. The
     /// log's writer keeps what it could not write and tries again with the next record.
     pub fn appended(&mut self, error: Option<String>, path: Option<PathBuf>) -> Option<String> {
@@ -351,6 +368,13 @@ impl Conversation {
         log.path = path.or(log.path.take());
         let first = error.is_some() && !log.failing;
         log.failing = error.is_some();
+        if error.is_some() || log.waiting.is_empty() {
+            let saved = log.saving.drain(..);
+            self.actions.extend(saved.map(|saving| match &error {
+                None => saving.done(),
+                Some(why) => saving.refused(why),
+            }));
+        }
         self.write();
         error
             .filter(|_| first)
@@ -378,9 +402,10 @@ impl Conversation {
     }
 
     fn write(&mut self) {
-        if !self.log.in_flight && !self.log.waiting.is_empty() {
-            self.log.in_flight = true;
-            let waiting = std::mem::take(&mut self.log.waiting);
+        let log = &mut self.log;
+        if !log.in_flight && !(log.waiting.is_empty() && log.saving.is_empty()) {
+            log.in_flight = true;
+            let waiting = std::mem::take(&mut log.waiting);
             self.push(Action::Append(waiting));
         }
     }

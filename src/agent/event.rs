@@ -39,6 +39,14 @@ pub enum Input {
     Want(SessionKey, RequestId, Want),
     /// Give a session another display name. Not answered; an event tells it.
     Name(SessionKey, String),
+    /// Write what could not be written so far. Answered by [`Answer::Done`] when all that was said is
+    /// on the disk, or none of it shall be; else refused with the reason and what would be lost.
+    Save {
+        /// The session.
+        session: SessionKey,
+        /// Answered when it has been tried.
+        request: RequestId,
+    },
     /// Start a session that has this one's history. Refused while a turn runs.
     Fork {
         /// The session.

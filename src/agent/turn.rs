@@ -167,7 +167,10 @@ impl Turn {
                 self.interrupters.push(request);
                 self.stop(Stop::Interrupted, conversation);
             }
-            SessionEvent::Want(..) | SessionEvent::Undone(..) | SessionEvent::Asked(..) => {}
+            SessionEvent::Want(..)
+            | SessionEvent::Undone(..)
+            | SessionEvent::Save(_)
+            | SessionEvent::Asked(..) => {}
             SessionEvent::Prepared(job, system) => {
                 if matches!(self.phase, Phase::Preparing(expected) if expected == job) {
                     self.system = system;

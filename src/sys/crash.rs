@@ -1,5 +1,5 @@
-//! What is done about the terminal when e crashes: SIGABRT, SIGSEGV and the other signals that leave
-//! no time for anything else.
+//! What is done about the terminal when a signal ends e that it does nothing else about: a crash, or a
+//! stray SIGUSR1.
 
 use std::io;
 use std::mem::zeroed;
@@ -9,14 +9,30 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use libc::{c_int, sigaction};
 
-/// The signals of a crash.
-const SIGNALS: [c_int; 6] = [
+use super::signal::is_ignored;
+
+/// The signals that end a process unless it takes them over, but for those that e acts on
+/// (`sys::signal`).
+const SIGNALS: &[c_int] = &[
     libc::SIGABRT,
     libc::SIGSEGV,
     libc::SIGBUS,
     libc::SIGILL,
     libc::SIGFPE,
     libc::SIGSYS,
+    libc::SIGTRAP,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGXCPU,
+    #[cfg(target_os = "linux")]
+    libc::SIGIO,
+    #[cfg(target_os = "linux")]
+    libc::SIGPWR,
+    #[cfg(target_os = "linux")]
+    libc::SIGSTKFLT,
 ];
 
 /// How long a terminal that takes no bytes is waited for, in milliseconds.
@@ -39,9 +55,17 @@ pub fn set_undo(undo: Option<&'static Undo>) {
     UNDO.store(undo, Ordering::Release);
 }
 
-/// Takes the signals of a crash over for the rest of the process, each until it comes.
+/// Takes these signals over for the rest of the process, each until it comes. One that is ignored
+/// stays so.
 pub fn watch() -> io::Result<()> {
-    for signal in SIGNALS {
+    #[cfg(target_os = "linux")]
+    let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
+    #[cfg(not(target_os = "linux"))]
+    let real_time = [];
+    for signal in SIGNALS.iter().copied().chain(real_time) {
+        if is_ignored(signal)? {
+            continue;
+        }
         // SAFETY: zeroes are a valid sigaction, and the handler calls nothing that it must not call.
         let result = unsafe {
             let mut action: sigaction = zeroed();

@@ -99,8 +99,8 @@ where
     for (at, found) in text.match_indices(is_unsafe) {
         writer.write_all(&text.as_bytes()[written..at])?;
         written = at + found.len();
-        for c in found.chars() {
-            write!(writer, "\\u{:04x}", u32::from(c))?;
+        for unit in found.encode_utf16() {
+            write!(writer, "\\u{unit:04x}")?;
         }
     }
     writer.write_all(&text.as_bytes()[written..])
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn what_a_terminal_acts_on_is_escaped() {
-        let text = "a\u{7f}\u{9b}31m\u{202e}txt\u{2066}\u{feff}\u{200d}é\t\u{1b}[m";
+        let text = "a\u{7f}\u{9b}31m\u{202e}txt\u{2066}\u{feff}\u{e0041}\u{200d}é\t\u{1b}[m";
         let line = to_line(&json!({ text: text }));
-        let escaped = r"a\u007f\u009b31m\u202etxt\u2066\ufeff";
+        let escaped = r"a\u007f\u009b31m\u202etxt\u2066\ufeff\udb40\udc41";
         assert!(line.contains(escaped), "{line}");
         assert!(
             !line.contains(is_unsafe) && line.contains('\u{200d}'),

@@ -13,6 +13,6 @@ mod wrap;
 pub use clip::{clip_bytes, clip_chars, clip_start, floor_char};
 pub use diff::diff_rows;
 pub use fuzzy::{Filter, Match, Query};
-pub use sanitize::{one_line, sanitize};
+pub use sanitize::{is_unsafe, one_line, sanitize};
 pub use width::{clip_columns, width};
 pub use wrap::{expand_tabs, wrap, wrap_hard, wrap_prose};

@@ -3,8 +3,8 @@
 //!
 //! Escape sequences go with all they carry; what is left is printable text, newlines and tabs.
 //! Characters that reorder or hide text are dropped as well, because a path or a command must
-//! read as what it is: the bidirectional overrides and isolates, and U+FEFF. Plain direction
-//! marks and joiners stay; scripts and emoji need them.
+//! read as what it is: everything that says a direction, annotations, U+FEFF, and tags, which
+//! spell text that nobody sees. The tags of a flag and joiners stay; emoji and scripts need them.
 
 use super::width::clip_columns;
 
@@ -15,8 +15,11 @@ const MAX_STRING: usize = 64 * 1024;
 /// Longest run of parameter and intermediate bytes in a control sequence.
 const MAX_CONTROL: usize = 256;
 
-/// Removes escape sequences, control characters (except newline and tab) and invisible
-/// direction overrides; `\r\n`, U+2028 and U+2029 become `\n`. Linear in the length of `text`.
+/// Most tags of a flag; those in use have six, the last of which is the end.
+const MAX_TAGS: usize = 8;
+
+/// Removes escape sequences, control characters (except newline and tab) and what hides or
+/// reorders text; `\r\n`, U+2028 and U+2029 become `\n`. Linear in the length of `text`.
 pub fn sanitize(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -26,7 +29,12 @@ pub fn sanitize(text: &str) -> String {
             // Some terminals break the line there and some do not.
             clean.push('\n');
         }
-        rest = skip(&rest[at..]);
+        let tags = flag_tags(&clean, &rest[at..]);
+        clean.push_str(tags);
+        rest = match tags {
+            "" => skip(&rest[at..]),
+            _ => &rest[at + tags.len()..],
+        };
     }
     clean.push_str(rest);
     clean
@@ -45,11 +53,25 @@ pub fn one_line(text: &str, max_columns: Option<usize>) -> String {
 }
 
 /// Whether a terminal may act on it, or show other text than is written.
-pub(super) fn is_unsafe(c: char) -> bool {
+pub fn is_unsafe(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
+        '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,
+        '\u{e0000}'..='\u{e007f}' => true,
         c => c.is_control(),
+    }
+}
+
+/// The tags at the start of `text` when they make a flag of what is before them, or nothing.
+fn flag_tags<'a>(before: &str, text: &'a str) -> &'a str {
+    let tags = text.char_indices().take(MAX_TAGS);
+    let end = tags
+        .take_while(|(_, c)| ('\u{e0030}'..='\u{e007f}').contains(c))
+        .find(|(_, c)| *c == '\u{e007f}');
+    match end {
+        Some((at, c)) if before.ends_with('\u{1f3f4}') => &text[..at + c.len_utf8()],
+        _ => "",
     }
 }
 
@@ -120,6 +142,8 @@ fn skip_string(text: &str, lines: bool) -> &str {
 mod tests {
     use super::*;
 
+    const SCOTLAND: &str = "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}";
+
     #[test]
     fn sequences_and_controls_go() {
         let cases = [
@@ -143,9 +167,17 @@ mod tests {
             ("\x1b\x1b[mx", "x"),
             ("\x1bé", "é"),
             (
-                "a\u{202e}b\u{2066}c\u{2069}\u{feff}d\u{200d}e\u{200f}",
-                "abcd\u{200d}e\u{200f}",
+                "a\u{202e}b\u{2066}c\u{2069}\u{feff}d\u{200d}e\u{200f}f\u{200e}\u{61c}\u{206a}g",
+                "abcd\u{200d}efg",
             ),
+            ("a\u{fff9}b\u{fffa}c\u{fffb}d", "abcd"),
+            ("a\u{e0001}b\u{e0041}\u{e007f}\x1b[m\u{e0061}c", "abc"),
+            (SCOTLAND, SCOTLAND),
+            (
+                &format!("{SCOTLAND}x{SCOTLAND}"),
+                &format!("{SCOTLAND}x{SCOTLAND}"),
+            ),
+            ("\u{1f3f4}\u{e0067}\u{e0062}x", "\u{1f3f4}x"),
         ];
         for (input, expected) in cases {
             assert_eq!(sanitize(input), expected, "{input:?}");

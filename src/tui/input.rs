@@ -23,7 +23,11 @@ use crate::sys::poll::wait_any_for;
 /// more text.
 pub const ESCAPE_DEADLINE: Duration = Duration::from_millis(50);
 
-/// How long a paste or an answer may pause before its end.
+/// How long an answer may pause before its end, because keys are swallowed meanwhile; and how long an
+/// escape character waits where the Escape key is spelled otherwise.
+const ANSWER_DEADLINE: Duration = Duration::from_millis(200);
+
+/// How long a paste or another sequence may pause before its end.
 const END_DEADLINE: Duration = Duration::from_secs(5);
 
 /// How long the thread may take to stop reading. It waits for nothing else meanwhile.
@@ -148,11 +152,13 @@ impl Reader {
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => return Err(Stopped),
             }
-            let is_open_question = self.parser.is_ambiguous() || self.burst.waits();
-            let timeout = match self.parser.is_inside() {
-                _ if is_open_question => Some(ESCAPE_DEADLINE),
-                true => Some(END_DEADLINE),
-                false => None,
+            let (parser, waits) = (&self.parser, self.burst.waits());
+            let is_open_question = parser.is_ambiguous() || waits;
+            let timeout = match is_open_question {
+                true if parser.has_protocol() && !waits => Some(ANSWER_DEADLINE),
+                true => Some(ESCAPE_DEADLINE),
+                false if parser.is_inside_answer() => Some(ANSWER_DEADLINE),
+                false => parser.is_inside().then_some(END_DEADLINE),
             };
             let fds = [Some(self.terminal.as_fd()), Some(self.woken.as_fd())];
             let events = match wait_any_for(fds, timeout) {
@@ -258,6 +264,16 @@ mod tests {
         assert_eq!(next(&input), "Closed");
         assert!(input.events().recv().is_err());
         assert!(input.park().is_ok());
+    }
+
+    #[test]
+    fn an_answer_without_an_end_swallows_no_keys() {
+        let (input, mut person) = input();
+        person.write_all(b"\x1bP>|xterm").unwrap();
+        let silence = ANSWER_DEADLINE * 5;
+        assert!(input.events().recv_timeout(silence).is_err());
+        person.write_all(b"hi").unwrap();
+        assert_eq!([next(&input), next(&input)], ["h", "i"]);
     }
 
     #[test]

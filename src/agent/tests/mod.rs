@@ -153,6 +153,7 @@ impl Table {
                 self.job = job;
                 format!("instructions {}", directories.len())
             }
+            Action::Fork(..) => "fork".into(),
             Action::Append(records) => format!("log {}", records.len()),
             Action::SetTimer(Topic::LogFlush, _) | Action::ClearTimer(_) | Action::EndLane => {
                 return None;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::effect::task;
 use super::pickers::Picks;
+use super::sessions::Next;
 use super::{App, Done, Effect, Opened, transcript_options};
 use crate::agent::{self, Choice, Past, Process, Reason};
 use crate::chat::Message;
@@ -75,6 +76,10 @@ impl App {
             return Vec::new();
         }
         self.awaits_pick = false;
+        self.once_saved(Next::Resume(Box::new(listed)))
+    }
+
+    pub(super) fn resume(&mut self, listed: Listed) -> Vec<Effect> {
         self.is_opening = true;
         let opening = self.resuming();
         task(move || Done::Opened(opening.resume(&listed)))

@@ -10,7 +10,7 @@ use super::turn::Phase;
 use super::{App, Done, Effect, Turn, task};
 use crate::agent::{Answer, Input, Reason, RequestId, SessionKey, Want};
 use crate::chat::Message;
-use crate::session;
+use crate::session::{self, Listed};
 use crate::text::one_line;
 
 /// What the answer to a request is for.
@@ -22,6 +22,8 @@ pub(super) enum Awaited {
     Export(PathBuf),
     /// The last reply is copied.
     Copy,
+    /// What could not be written so far is written, before this is done.
+    Save(Next),
     /// The log of the session is looked through.
     Tree,
     /// The session is at an earlier place.
@@ -33,7 +35,40 @@ pub(super) enum Awaited {
     Extend(Box<Reloaded>),
 }
 
+/// What is done with a session that is saved.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    New,
+    Resume(Box<Listed>),
+    Tree,
+    Quit,
+}
+
 impl App {
+    /// Does this once the session is saved. Where it cannot be, the person decides.
+    pub(super) fn once_saved(&mut self, next: Next) -> Vec<Effect> {
+        let is_quitting = |one: &Awaited| matches!(one, Awaited::Save(Next::Quit));
+        // A core that does not answer must not keep anybody.
+        let insists = self.awaited.values().any(is_quitting);
+        if insists || self.session.as_ref().is_none_or(|one| one.is_given_up) {
+            return self.go_on(next);
+        }
+        self.is_opening = !matches!(next, Next::Quit);
+        self.request(Awaited::Save(next), |session, request| Input::Save {
+            session,
+            request,
+        })
+    }
+
+    fn go_on(&mut self, next: Next) -> Vec<Effect> {
+        match next {
+            Next::New => self.open(Reason::New),
+            Next::Resume(listed) => self.resume(*listed),
+            Next::Tree => self.ask(Awaited::Tree, Want::Info),
+            Next::Quit => vec![Effect::Quit(0)],
+        }
+    }
+
     /// Whether a command may change the session now; tells why if not.
     pub(super) fn is_between_turns(&mut self) -> bool {
         let why = if self.is_opening {
@@ -80,7 +115,7 @@ impl App {
 
     pub(super) fn new_session(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
-            true => self.open(Reason::New),
+            true => self.once_saved(Next::New),
             false => Vec::new(),
         }
     }
@@ -196,6 +231,12 @@ impl App {
             (Awaited::Copy, Answer::Messages(messages)) => self.copy_last(&messages),
             (Awaited::Export(path), Answer::Messages(messages)) => self.write_page(path, messages),
             (Awaited::Tree, Answer::Info(info)) => self.look_through(info.log, info.head),
+            (Awaited::Save(next), Answer::Done) => {
+                self.is_opening &= matches!(next, Next::Quit);
+                let mut effects = self.go_on(next);
+                effects.extend(self.carry_out(now));
+                effects
+            }
             (Awaited::Rewind(rewound), Answer::Done) => self.rewound(*rewound, now),
             (Awaited::LetGo, Answer::Extensions(old)) => self.relaunch(old),
             (Awaited::Extend(reloaded), Answer::Done) => self.reloaded(*reloaded, now),
@@ -215,6 +256,15 @@ impl App {
         match self.awaited.remove(&request) {
             Some(Awaited::Fork(..) | Awaited::Rewind(_)) => {
                 self.is_opening = false;
+                self.carry_out(now)
+            }
+            Some(Awaited::Save(next)) => {
+                self.is_opening &= matches!(next, Next::Quit);
+                self.transcript
+                    .push_notice("make room and try again, or do it once more to go on regardless");
+                if let Some(session) = &mut self.session {
+                    session.is_given_up = true;
+                }
                 self.carry_out(now)
             }
             _ => Vec::new(),

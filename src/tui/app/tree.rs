@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::pickers::Picks;
 use super::resume::restored;
-use super::sessions::Awaited;
+use super::sessions::{Awaited, Next};
 use super::submit::Line;
 use super::{App, Done, Effect, task, transcript_options};
 use crate::agent::Want;
@@ -39,7 +39,7 @@ impl App {
     /// Looks for the messages of the session.
     pub(super) fn tree(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
-            true => self.ask(Awaited::Tree, Want::Info),
+            true => self.once_saved(Next::Tree),
             false => Vec::new(),
         }
     }

@@ -6,7 +6,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::width;
+use crate::text::{is_unsafe, width};
 
 /// Rows above an edit that it can change: a word that became shorter may move up.
 const ROWS_BACK: usize = 2;
@@ -113,10 +113,21 @@ pub fn first_grapheme(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// Columns of a grapheme as it is shown: control characters take one.
+/// Columns of a grapheme as it is shown.
 pub fn columns_of(grapheme: &str) -> usize {
-    match grapheme.len() {
-        1 => 1,
+    match grapheme.chars().next() {
+        Some(c) if c != shown(c) => 1,
         _ => width(grapheme),
+    }
+}
+
+/// A character as it is shown: those that would move or hide others have a stand-in. Tags belong to
+/// a flag, or are not seen.
+pub fn shown(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        '\n' | '\u{e0000}'..='\u{e007f}' => c,
+        c if is_unsafe(c) => '\u{fffd}',
+        c => c,
     }
 }

@@ -139,7 +139,10 @@ impl Composer {
     /// Inserts pasted text, as a marker when it is long. Fails when the draft would get too large.
     pub fn paste(&mut self, text: &str, style: PasteStyle<'_>) -> Result<()> {
         if self.draft.buffer.len() + text.len() > MAX_DRAFT {
-            let message = format!("a draft holds up to {} MiB", MAX_DRAFT >> 20);
+            let message = format!(
+                "nothing was pasted: a draft holds up to {} MiB",
+                MAX_DRAFT >> 20
+            );
             return Err(Error::failed(message).remedy("put the text into a file and name it"));
         }
         if self.is_secret() {

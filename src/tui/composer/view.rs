@@ -4,7 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::Composer;
 use super::buffer::{Buffer, Mark};
-use super::layout::{columns_of, first_grapheme};
+use super::layout::{columns_of, first_grapheme, shown};
 use crate::tui::style::{Row, Style, Token, dim};
 
 /// Columns of the rail and of the caret behind a full row.
@@ -121,19 +121,5 @@ fn mark_style(buffer: &Buffer, at: usize) -> Style {
         None => Style::default(),
         Some((_, Mark::Paste { .. })) => dim(),
         Some((_, Mark::Pane { .. })) => Style::colored(Token::AttachmentText),
-    }
-}
-
-/// A character as it is shown: those that would move or hide others have a stand-in.
-fn shown(c: char) -> char {
-    match c {
-        '\t' => ' ',
-        '\u{2028}'
-        | '\u{2029}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}'
-        | '\u{feff}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
-        c => c,
     }
 }

@@ -6,17 +6,23 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::width;
+use crate::text::{floor_char, width};
 use crate::tui::style::{Row, Style};
 
-/// What stands in one column.
+/// Longest grapheme that is written whole, in bytes. Real ones stay far below.
+const MAX_CLUSTER: usize = 128;
+
+const JOINER: char = '\u{200d}';
+
+/// What stands in one column, and in the continuations behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Glyph {
     /// A single character of one or two columns.
     Char(char),
-    /// Several characters that are drawn as one. Terminals disagree about their width.
+    /// Terminals disagree about its width: several characters that are drawn as one, or an emoji,
+    /// which tables of another age do not know.
     Cluster(Box<str>),
-    /// The right half of the wide grapheme before it.
+    /// A further column of the wide grapheme before it.
     Continuation,
 }
 
@@ -88,12 +94,16 @@ impl Line {
             if left >= self.cells.len() {
                 self.cells.resize(left, blank.clone());
             }
-            // What is cut in half on an edge loses its other half, too.
-            if left > 0 && self.is_continuation(left) {
-                self.cells[left - 1] = blank.clone();
+            // What is cut apart on an edge loses its other part, too.
+            let mut start = left;
+            while start > 0 && self.is_continuation(start) {
+                start -= 1;
             }
-            if self.is_continuation(right) {
-                self.cells[right] = blank;
+            self.cells[start..left].fill(blank.clone());
+            let mut end = right;
+            while self.is_continuation(end) {
+                self.cells[end] = blank.clone();
+                end += 1;
             }
             let end = right.min(self.cells.len());
             self.cells.splice(left..end, cells);
@@ -173,26 +183,34 @@ fn push_text(cells: &mut Vec<Cell>, columns: usize, text: &str, style: u16) -> b
         }
         if width > 0 {
             cells.push(Cell { glyph, style });
-        }
-        if width > 1 {
             let glyph = Glyph::Continuation;
-            cells.push(Cell { glyph, style });
+            cells.resize(cells.len() + width - 1, Cell { glyph, style });
         }
     }
     true
 }
 
-/// A grapheme as a glyph, and its columns: two at most. One without a width is not drawn.
+/// A grapheme as a glyph, and its columns. One without a width is not drawn.
 fn glyph(grapheme: &str) -> (Glyph, usize) {
     if grapheme.contains(char::is_control) {
         return (Glyph::Char('\u{fffd}'), 1);
     }
+    let columns = width(grapheme);
     let mut chars = grapheme.chars();
     let glyph = match (chars.next(), chars.next()) {
-        (Some(c), None) => Glyph::Char(c),
-        _ => Glyph::Cluster(grapheme.into()),
+        (Some(c), None) if columns == 1 || is_ideograph(c) => Glyph::Char(c),
+        _ => {
+            let cluster = &grapheme[..floor_char(grapheme, MAX_CLUSTER)];
+            // A joiner at the end would join what is written next.
+            Glyph::Cluster(cluster.trim_end_matches(JOINER).into())
+        }
     };
-    (glyph, width(grapheme).min(2))
+    (glyph, columns)
+}
+
+/// Whether it is among the wide characters that were so in every version of Unicode.
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{ffff}' | '\u{20000}'..)
 }
 
 #[cfg(test)]
@@ -217,6 +235,7 @@ mod tests {
 
     #[test]
     fn graphemes_become_cells() {
+        let flood = format!("c{}", "\u{301}".repeat(5000));
         let cases = [
             ("", 5, ""),
             ("abc", 5, "abc"),
@@ -231,6 +250,10 @@ mod tests {
             ("a\x1b[2Jb", 9, "a\u{fffd}[2Jb"),
             ("é\r\nb\u{9b}", 9, "é\u{fffd}b\u{fffd}"),
             ("👨\u{200d}👩\u{200d}👧!", 9, "👨\u{200d}👩\u{200d}👧<!"),
+            ("👩\u{200d}", 9, "👩<"),
+            (&flood, 9, &flood[..MAX_CLUSTER - 1]),
+            ("न्दी!", 9, "न्दी<<!"),
+            ("a\u{61c}\u{2060}\u{180e}b", 9, "ab"),
         ];
         for (given, columns, expected) in cases {
             assert_eq!(text(&Line::of(&row(given), columns)), expected, "{given:?}");
@@ -245,6 +268,8 @@ mod tests {
             ("日本語", 1, 2, "xy", " xy 語<"),
             ("日本語", 1, 1, "x", " x本<語<"),
             ("日本語", 2, 1, "x", "日<x 語<"),
+            ("न्दीab", 2, 2, "xy", "  xyb"),
+            ("न्दीab", 0, 1, "x", "x  ab"),
             ("ab", 4, 3, "x", "ab  x"),
             ("ab", 4, 3, "", "ab"),
             ("abcdef", 3, 9, "", "abc"),

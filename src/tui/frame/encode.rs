@@ -55,6 +55,11 @@ impl<'a> Encoder<'a> {
                 Ok(())
             }
         };
+        self.go_column(column);
+    }
+
+    fn go_column(&mut self, column: usize) {
+        // Writing to a vector cannot fail.
         let _ = match column {
             0 => write!(self.out, "\r"),
             _ => write!(self.out, "\x1b[{}G", column + 1),
@@ -132,24 +137,34 @@ impl<'a> Encoder<'a> {
 
     fn cells(&mut self, line: &Line, cells: Range<usize>) {
         let mut buffer = [0; 4];
-        let end = cells.end;
+        // The column that has to be said before anything is written there.
+        let mut unsure = None;
         for column in cells {
             let (glyph, style) = line.at(column);
+            if *glyph == Glyph::Continuation {
+                continue;
+            }
+            if unsure.take() == Some(column) {
+                self.go_column(column);
+            }
+            self.wear(style);
             match glyph {
                 Glyph::Continuation => {}
                 Glyph::Char(c) => {
-                    self.wear(style);
                     let text = c.encode_utf8(&mut buffer).as_bytes();
                     self.out.extend_from_slice(text);
                 }
+                // A terminal that takes it for narrower leaves some of its columns as they are, and
+                // one that takes it for wider writes into those that follow.
                 Glyph::Cluster(cluster) => {
-                    self.wear(style);
-                    self.out.extend_from_slice(cluster.as_bytes());
-                    let wide = *line.at(column + 1).0 == Glyph::Continuation;
-                    let next = column + 1 + usize::from(wide);
-                    if next < end {
-                        let _ = write!(self.out, "\x1b[{}G", next + 1);
+                    let is_next = |at: &usize| *line.at(*at).0 == Glyph::Continuation;
+                    let columns = 1 + (column + 1..).take_while(is_next).count();
+                    if columns > 1 {
+                        self.out.resize(self.out.len() + columns, b' ');
+                        self.go_column(column);
                     }
+                    self.out.extend_from_slice(cluster.as_bytes());
+                    unsure = Some(column + columns);
                 }
             }
         }
@@ -240,8 +255,11 @@ mod tests {
     }
 
     #[test]
-    fn the_column_after_a_cluster_is_said() {
-        let row = Row::of("a❤\u{fe0f}b日c", Style::default());
-        assert_eq!(encoded(&row, Depth::None), "a❤\u{fe0f}^[4Gb日c");
+    fn the_columns_of_a_cluster_are_said() {
+        let row = Row::of("a❤\u{fe0f}b日ce\u{301}f", Style::default());
+        assert_eq!(
+            encoded(&row, Depth::None),
+            "a  ^[2G❤\u{fe0f}^[4Gb日ce\u{301}^[9Gf^[10G^[K"
+        );
     }
 }

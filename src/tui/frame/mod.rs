@@ -20,6 +20,8 @@ mod encode;
 mod inline;
 mod screen;
 mod surface;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use screen::{Caret, Frame, InlineFrame, Screen};

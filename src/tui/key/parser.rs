@@ -6,12 +6,13 @@
 
 use super::sequence;
 use super::{InputEvent, Key, KeyPress};
+use crate::tui::composer::MAX_DRAFT;
 
 /// What ends a bracketed paste.
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// Longest paste in one event, in bytes; a longer one comes as several.
-const MAX_PASTE: usize = 4 << 20;
+/// How much of a paste is kept, in bytes: of one that no draft takes, enough to say no to it.
+const MAX_PASTE: usize = MAX_DRAFT + 1;
 
 /// Longest sequence that is waited for, in bytes. What is longer is dropped.
 const MAX_SEQUENCE: usize = 4096;
@@ -25,6 +26,10 @@ pub struct Parser {
     pending: Vec<u8>,
     /// Text of a paste that has not ended.
     paste: Option<Vec<u8>>,
+    /// A key has come in the spelling of the keyboard protocol.
+    has_protocol: bool,
+    /// The answer that waits has paused: what comes next is keys, or its end.
+    is_stale: bool,
 }
 
 /// What the first bytes of the stream are.
@@ -41,6 +46,9 @@ impl Parser {
     /// The events that are complete with these bytes.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Vec<InputEvent> {
         let mut events = Vec::new();
+        if std::mem::take(&mut self.is_stale) && !ends_answer(bytes) {
+            self.pending.clear();
+        }
         while !bytes.is_empty() {
             match self.paste.take() {
                 Some(text) => bytes = self.feed_paste(text, bytes, &mut events),
@@ -72,6 +80,16 @@ impl Parser {
         }
     }
 
+    /// Whether every key that begins like a sequence is one: then what waits hardly is a key.
+    pub fn has_protocol(&self) -> bool {
+        self.has_protocol
+    }
+
+    /// Whether an answer is coming. All keys look like a part of it.
+    pub fn is_inside_answer(&self) -> bool {
+        !self.is_stale && matches!(self.pending.as_slice(), [ESC, b']' | b'P' | b'_', _, ..])
+    }
+
     /// Takes an ambiguous beginning for the keys that it also is, because nothing followed. A
     /// sequence that is under way goes on waiting: a slow answer of the terminal types nothing.
     pub fn flush(&mut self) -> Vec<InputEvent> {
@@ -94,9 +112,12 @@ impl Parser {
     }
 
     /// Stops waiting for an end that does not come: a sequence is dropped, and what there is of a
-    /// paste is a paste.
+    /// paste is a paste. An answer may still end with the next bytes, and is dropped the second time.
     pub fn give_up(&mut self) -> Vec<InputEvent> {
-        self.pending.clear();
+        self.is_stale = self.is_inside_answer();
+        if !self.is_stale {
+            self.pending.clear();
+        }
         let unfinished = self.paste.take();
         unfinished.iter().map(|text| paste(text)).collect()
     }
@@ -108,6 +129,8 @@ impl Parser {
             match decode(&self.pending[used..]) {
                 Step::Wait => break,
                 Step::Take(count, event) => {
+                    let bytes = &self.pending[used..used + count];
+                    self.has_protocol |= bytes.starts_with(b"\x1b[") && bytes.ends_with(b"u");
                     used += count;
                     events.extend(event);
                 }
@@ -127,42 +150,32 @@ impl Parser {
         bytes: &'a [u8],
         events: &mut Vec<InputEvent>,
     ) -> &'a [u8] {
-        let before = text.len();
-        let (taken, rest) = bytes.split_at(bytes.len().min(MAX_PASTE - before));
-        text.extend_from_slice(taken);
         // The end may have begun in an earlier read.
-        let from = before.saturating_sub(PASTE_END.len() - 1);
+        let from = text.len().saturating_sub(PASTE_END.len() - 1);
+        text.extend_from_slice(bytes);
         if let Some(at) = memchr::memmem::find(&text[from..], PASTE_END) {
             let end = from + at;
             let behind = text.len() - (end + PASTE_END.len());
             events.push(paste(&text[..end]));
-            return &bytes[taken.len() - behind..];
+            return &bytes[bytes.len() - behind..];
         }
-        let kept = match text.len() {
-            MAX_PASTE => {
-                let cut = cut_of(&text);
-                events.push(paste(&text[..cut]));
-                text.split_off(cut)
-            }
-            _ => text,
-        };
-        self.paste = Some(kept);
-        rest
+        if text.len() > MAX_PASTE + PASTE_END.len() {
+            text.drain(MAX_PASTE..text.len() - PASTE_END.len());
+        }
+        self.paste = Some(text);
+        &[]
     }
+}
+
+/// Whether bytes look like the end of an answer and not like keys.
+fn ends_answer(bytes: &[u8]) -> bool {
+    let control = bytes.iter().position(|&byte| byte < 0x20);
+    let end = control.map(|at| &bytes[at..]);
+    end.is_some_and(|end| end.starts_with(b"\x07") || end.starts_with(b"\x1b\\"))
 }
 
 fn paste(text: &[u8]) -> InputEvent {
     InputEvent::Paste(String::from_utf8_lossy(text).into_owned())
-}
-
-/// Where a paste that is too long for one event is cut: before what may be the beginning of its
-/// end, and inside no character and no line end.
-fn cut_of(text: &[u8]) -> usize {
-    let mut cut = text.len() - PASTE_END.len();
-    while cut > 1 && (text[cut] & 0xc0 == 0x80 || text[cut] == b'\n') {
-        cut -= 1;
-    }
-    cut
 }
 
 fn decode(bytes: &[u8]) -> Step {

@@ -1,6 +1,7 @@
 //! Every encoding as a table, and the promise that cuts do not matter.
 
 use super::*;
+use crate::tui::composer::MAX_DRAFT;
 
 /// The events of bytes that arrive at once.
 fn events(bytes: &[u8]) -> Vec<InputEvent> {
@@ -12,11 +13,15 @@ fn names(bytes: &[u8]) -> String {
     let mut parser = Parser::default();
     let mut all = parser.feed(bytes);
     all.extend(parser.flush());
+    named(all)
+}
+
+fn named(events: Vec<InputEvent>) -> String {
     let name = |event| match event {
         InputEvent::Key(press) => press.name().unwrap_or_else(|| "command".into()),
         other => format!("{other:?}"),
     };
-    let names: Vec<String> = all.into_iter().map(name).collect();
+    let names: Vec<String> = events.into_iter().map(name).collect();
     names.join(" ")
 }
 
@@ -193,7 +198,7 @@ fn mouse_focus_and_replies() {
 }
 
 #[test]
-fn a_slow_reply_waits_for_ever_and_a_slow_escape_does_not() {
+fn a_slow_reply_types_nothing_and_a_slow_escape_does_not() {
     let mut parser = Parser::default();
     for byte in b"\x1b]11;rgb:ff/ff" {
         assert_eq!(parser.feed(&[*byte]), []);
@@ -205,6 +210,58 @@ fn a_slow_reply_waits_for_ever_and_a_slow_escape_does_not() {
     assert!(parser.is_ambiguous());
     assert_eq!(parser.flush().len(), 1);
     assert_eq!(parser.flush(), []);
+}
+
+#[test]
+fn what_waits_is_known_for_what_it_is() {
+    let cases: [(&[u8], bool, bool, bool); 9] = [
+        (b"\x1b", true, false, false),
+        (b"\x1b[27u\x1b", true, false, true),
+        (b"\x1b[97;5u", false, false, true),
+        (b"\x1b[Au\x1b[", true, false, false),
+        (b"\x1b]", true, false, false),
+        (b"\x1b]11;rgb:00", false, true, false),
+        (b"\x1bP>|xterm", false, true, false),
+        (b"\x1b_Gi=1\x1b", false, true, false),
+        (b"\x1b[5;", false, false, false),
+    ];
+    for (bytes, ambiguous, answer, protocol) in cases {
+        let mut parser = Parser::default();
+        parser.feed(bytes);
+        let found = (
+            parser.is_ambiguous(),
+            parser.is_inside_answer(),
+            parser.has_protocol(),
+        );
+        assert_eq!(found, (ambiguous, answer, protocol), "{bytes:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_pauses_swallows_its_end_and_no_keys() {
+    let cases: [(&[u8], &str); 5] = [
+        (b"/00\x1b\\hi", "h i"),
+        (b"/00\x07", ""),
+        (b"hi\r", "h i enter"),
+        (b"\x1b[A", "up"),
+        (b"h\x1b[5;1R", "h Reply(Cursor { row: 4, column: 0 })"),
+    ];
+    for (bytes, expected) in cases {
+        let mut parser = Parser::default();
+        parser.feed(b"\x1b]11;rgb:00/00");
+        assert_eq!(parser.give_up(), []);
+        assert!(parser.is_inside() && !parser.is_inside_answer());
+        let events = parser.feed(bytes);
+        let events = events
+            .into_iter()
+            .filter(|event| !matches!(event, InputEvent::Reply(Reply::Background(_))));
+        assert_eq!(named(events.collect()), expected, "{bytes:?}");
+    }
+    let mut parser = Parser::default();
+    parser.feed(b"\x1b]11;rgb:00/00");
+    parser.give_up();
+    parser.give_up();
+    assert_eq!(named(parser.feed(b"\x07")), "ctrl+g");
 }
 
 #[test]
@@ -224,16 +281,33 @@ fn pastes_keep_every_byte() {
     for chunk in long.as_bytes().chunks(4093) {
         all.extend(parser.feed(chunk));
     }
-    all.extend(parser.feed(b"\x1b[201~!"));
-    let mut joined = String::new();
-    for event in &all[..all.len() - 1] {
-        let InputEvent::Paste(text) = event else {
-            panic!("{event:?}");
+    all.extend(parser.feed(b"\x1b[201~"));
+    assert!(all == paste(&long));
+}
+
+/// A paste that no draft takes comes as one that no draft takes, whether it ends or not.
+#[test]
+fn a_paste_is_whole_or_too_long() {
+    let text = vec![b'x'; 1 << 20];
+    for (ends, cut) in [(true, 0), (true, 3), (false, 0)] {
+        let mut parser = Parser::default();
+        parser.feed(b"\x1b[200~");
+        for _ in 0..MAX_DRAFT / text.len() * 3 {
+            assert_eq!(parser.feed(&text), []);
+        }
+        let mut events = match ends {
+            true => [&b"\x1b[201~!"[..cut], &b"\x1b[201~!"[cut..]]
+                .map(|bytes| parser.feed(bytes))
+                .concat(),
+            false => parser.give_up(),
         };
-        assert!(!text.starts_with('\n'));
-        joined.push_str(text);
+        let InputEvent::Paste(text) = events.remove(0) else {
+            panic!("no paste");
+        };
+        assert!(text.len() > MAX_DRAFT && text.len() < MAX_DRAFT + 99);
+        assert_eq!(events.len(), usize::from(ends));
+        assert!(!parser.is_inside());
     }
-    assert!(joined == long && all.len() > 2);
 }
 
 /// A small generator of numbers below a bound.

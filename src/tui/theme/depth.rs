@@ -34,18 +34,14 @@ impl Depth {
 
     /// What comes nearest to a colour.
     pub(super) fn nearest(self, color: Color) -> Color {
-        let among = match self {
-            Depth::None => return Color::Default,
-            Depth::Ansi => 0..=15,
-            Depth::Indexed => 16..=255,
-            Depth::True => return color,
-        };
-        match color {
-            Color::Rgb(red, green, blue) => Color::Indexed(nearest((red, green, blue), among)),
-            Color::Indexed(index @ 16..) if self == Depth::Ansi => {
-                Color::Indexed(nearest(rgb(index), among))
+        match (self, color) {
+            (Depth::None, _) => Color::Default,
+            (Depth::Indexed, Color::Rgb(red, green, blue)) => {
+                Color::Indexed(nearest((red, green, blue), 16..=255))
             }
-            Color::Default | Color::Indexed(_) => color,
+            (Depth::Ansi, Color::Rgb(red, green, blue)) => Color::Indexed(ansi((red, green, blue))),
+            (Depth::Ansi, Color::Indexed(index @ 16..)) => Color::Indexed(ansi(rgb(index))),
+            _ => color,
         }
     }
 }
@@ -73,14 +69,40 @@ const ANSI: [(u8, u8, u8); 16] = [
     (255, 255, 255),
 ];
 
-fn nearest(color: (u8, u8, u8), among: std::ops::RangeInclusive<u8>) -> u8 {
-    let first = *among.start();
-    let distance = |index: u8| {
-        let other = rgb(index);
+/// Least distance between the strongest and the weakest part of what is seen as a colour.
+const COLORFUL: i32 = 48;
+
+/// One of the first 16. A colour keeps its hue and a grey has none, for that is what they mean.
+fn ansi(color: (u8, u8, u8)) -> u8 {
+    let (red, green, blue): (i32, i32, i32) = (color.0.into(), color.1.into(), color.2.into());
+    let max = red.max(green).max(blue);
+    let spread = max - red.min(green).min(blue);
+    if spread < COLORFUL {
+        return nearest(color, [0, 7, 8, 15]);
+    }
+    let degrees = match () {
+        () if max == red => 60 * (green - blue) / spread,
+        () if max == green => 120 + 60 * (blue - red) / spread,
+        () => 240 + 60 * (red - green) / spread,
+    };
+    let index = match degrees.rem_euclid(360) {
+        20..75 => 3,
+        75..165 => 2,
+        165..195 => 6,
+        195..270 => 4,
+        270..345 => 5,
+        _ => 1,
+    };
+    nearest(color, [index, index + 8])
+}
+
+fn nearest(color: (u8, u8, u8), among: impl IntoIterator<Item = u8>) -> u8 {
+    let distance = |index: &u8| {
+        let other = rgb(*index);
         let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
         square(color.0, other.0) + square(color.1, other.1) + square(color.2, other.2)
     };
-    among.min_by_key(|index| distance(*index)).unwrap_or(first)
+    among.into_iter().min_by_key(distance).unwrap_or_default()
 }
 
 /// The red, green and blue of an entry of the 256-colour table.

@@ -50,6 +50,43 @@ fn depths_show_what_they_can() {
 }
 
 #[test]
+fn sixteen_colours_keep_the_hue() {
+    use Color::{Indexed, Rgb};
+    let hues = [
+        (Indexed(111), 12),
+        (Indexed(25), 4),
+        (Indexed(26), 4),
+        (Indexed(114), 2),
+        (Indexed(28), 2),
+        (Indexed(71), 2),
+        (Indexed(203), 9),
+        (Indexed(160), 1),
+        (Indexed(167), 1),
+        (Indexed(179), 3),
+        (Indexed(130), 3),
+        (Rgb(0x3f, 0xb9, 0x50), 2),
+        (Rgb(0x1a, 0x7f, 0x37), 2),
+        (Rgb(0xf8, 0x51, 0x49), 9),
+        (Rgb(0xcf, 0x22, 0x2e), 1),
+        (Rgb(0, 200, 210), 6),
+        (Rgb(255, 120, 250), 13),
+    ];
+    let themes = table::BUILT_IN
+        .iter()
+        .flat_map(|(_, dark, light)| [*dark, *light]);
+    for color in themes.chain(hues.map(|(color, _)| color)) {
+        let Indexed(shown) = Depth::Ansi.nearest(color) else {
+            panic!("{color:?}");
+        };
+        match hues.iter().find(|(known, _)| *known == color) {
+            Some((_, expected)) => assert_eq!(shown, *expected, "{color:?}"),
+            // The rest are greys.
+            None => assert!([0, 7, 8, 15].contains(&shown), "{color:?}: {shown}"),
+        }
+    }
+}
+
+#[test]
 fn styles_become_sequences() {
     let palette = |depth| Palette::new(Theme::built_in(Background::Dark), depth);
     let style = Style {
@@ -69,12 +106,8 @@ fn styles_become_sequences() {
         (style.clone(), Depth::Ansi, "\x1b[1;2;91;100m"),
         (style, Depth::None, "\x1b[1;2m"),
         // What is selected has the colours for that, whatever it is, or stands out without any.
-        (
-            selected.clone(),
-            Depth::True,
-            "\x1b[1;2;7;38;5;238;48;5;254m",
-        ),
-        (selected, Depth::None, "\x1b[1;2;7m"),
+        (selected.clone(), Depth::True, "\x1b[1;7;38;5;238;48;5;254m"),
+        (selected, Depth::None, "\x1b[1;7m"),
         (
             Style::colored(Token::ToolDiffAddedMarker),
             Depth::True,

@@ -28,6 +28,8 @@ fn signals_restore_the_terminal() {
         (libc::SIGQUIT, 131),
         (libc::SIGABRT, 134),
         (libc::SIGSEGV, 139),
+        (libc::SIGUSR1, 128 + libc::SIGUSR1),
+        (libc::SIGALRM, 142),
     ] {
         let place = Place::new();
         let mut pty = busy(&place);
@@ -41,6 +43,37 @@ fn signals_restore_the_terminal() {
         assert_eq!(pty.screen.seen().title, "");
         place.wait_deserted();
     }
+}
+
+/// Of the signals that end a process by themselves, none does so without giving the terminal back.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_signal_ends_e_unnoticed() {
+    let place = Place::new();
+    let mut pty = open(&place, 80, 24);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", pty.pid())).unwrap();
+    let mask = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()
+    };
+    let taken = mask("SigCgt:") | mask("SigIgn:");
+    // What stops, what is ignored by itself, what nobody can take, and what the C library keeps.
+    let others = [
+        libc::SIGKILL,
+        libc::SIGSTOP,
+        libc::SIGTTIN,
+        libc::SIGTTOU,
+        libc::SIGURG,
+        libc::SIGCHLD,
+        32,
+        33,
+    ];
+    for signal in (1..=64).filter(|signal| !others.contains(signal)) {
+        assert_ne!(taken & 1 << (signal - 1), 0, "signal {signal}");
+    }
+    pty.signal(libc::SIGRTMIN());
+    pty.wait_exit();
+    assert_eq!(pty.line_modes(), Pty::open(8, 8).line_modes());
 }
 
 #[test]
