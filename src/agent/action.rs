@@ -10,14 +10,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::event::{Answer, Limits, Prompt, Query, RequestId, TurnEvent};
+use super::event::{Answer, RequestId, TurnEvent, Want};
 use super::exec::Forking;
-use super::open::Selection;
 use super::session::Fork;
 use crate::chat::{self, ToolCall, ToolResult};
 use crate::extension::{AskId, EventName, ExtensionId, Failure, Hook, Verdict, request};
 use crate::provider::{Model, Request, StreamEvent};
-use crate::session::{Entry, Record};
+use crate::session::Record;
 use crate::tools::Identity;
 
 /// Numbers a piece of work whose answer is awaited.
@@ -145,30 +144,12 @@ pub enum Topic {
 /// What happened to a session.
 #[derive(Debug)]
 pub enum SessionEvent {
-    /// A frontend wants a turn.
-    Prompt(RequestId, Prompt, Limits),
-    /// A frontend has something to add.
-    Steer(RequestId, String),
-    /// A frontend changes a message that it had to add, or takes it back.
-    Amend(RequestId, RequestId, Option<String>),
-    /// A frontend wants a command run.
-    Shell(RequestId, String),
-    /// A frontend wants the older messages summarised, maybe even while a turn runs.
-    Compact(RequestId, Option<String>, bool),
-    /// A frontend gives the session another display name.
-    Rename(RequestId, Option<String>),
-    /// A frontend goes back to a node, with the history that ends there.
-    Rewind(RequestId, Vec<Entry>, Option<String>),
-    /// A frontend wants the newest change of a file taken back.
-    Undo(RequestId),
-    /// A frontend wants another model or effort, maybe even while a turn runs.
-    Configure(RequestId, Selection, bool),
+    /// A frontend asks something of it.
+    Want(RequestId, Want),
+    /// The session or the process is ending: nothing goes on, and nothing that waits gets its turn.
+    Stop,
     /// Something waits until all that was said is on the disk.
     Save(Saving),
-    /// A frontend wants to know something.
-    Query(RequestId, Query),
-    /// A frontend wants the turn to stop; without a request id the process is ending.
-    Interrupt(Option<RequestId>),
     /// What [`Action::Expand`] came to; none when there is no such template.
     Expanded(Job, Option<String>),
     /// The system prompt is ready.

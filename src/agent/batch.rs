@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::action::{Action, Job};
-use super::conversation::{Conversation, Effects};
+use super::conversation::Conversation;
 use super::event::{BatchCall, TurnEvent};
 use super::{extensions, instructions};
 use crate::chat::{Display, Message, Outcome, ToolCall, ToolResult};
@@ -138,14 +138,13 @@ impl Batch {
         id: u64,
         mut result: ToolResult,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) -> Option<TurnEvent> {
         let call = self
             .calls
             .iter_mut()
             .find(|call| call.id == id && matches!(call.state, State::Running))?;
         if self.cancelled || !conversation.has_hook(HookKind::ToolResult) {
-            return Some(call.finish(result, conversation, fx));
+            return Some(call.finish(result, conversation));
         }
         // What no hook has seen is kept nowhere.
         extensions::cut(&mut result, HOOKED);
@@ -155,7 +154,7 @@ impl Batch {
             content: result.content.clone(),
             is_error: result.outcome != Outcome::Completed,
         };
-        fx.push(Action::Ask(job, hook));
+        conversation.push(Action::Ask(job, hook));
         call.state = State::Filtering(job, Box::new(result));
         None
     }
@@ -166,7 +165,6 @@ impl Batch {
         job: Job,
         verdict: Verdict,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
         events: &mut Vec<TurnEvent>,
     ) {
         let is_it = |call: &&mut Call| match &call.state {
@@ -178,9 +176,9 @@ impl Batch {
         };
         match (verdict, &mut call.state) {
             (Verdict::ToolCall(Some(reason)), State::Gating(_)) => {
-                events.push(call.block(reason, conversation, fx));
+                events.push(call.block(reason, conversation));
             }
-            (Verdict::ToolCall(None), State::Gating(_)) => call.run(conversation, fx),
+            (Verdict::ToolCall(None), State::Gating(_)) => call.run(conversation),
             (Verdict::ToolResult(rewrite), State::Filtering(_, result)) => {
                 let mut result = std::mem::replace(&mut **result, ToolResult::failed(""));
                 if let Some(content) = rewrite {
@@ -189,38 +187,33 @@ impl Batch {
                     result.display = None;
                     result.lost = 0;
                 }
-                events.push(call.finish(result, conversation, fx));
+                events.push(call.finish(result, conversation));
             }
             _ => {}
         }
     }
 
     /// Stops the batch: running calls are asked to end, the others never start.
-    pub fn cancel(
-        &mut self,
-        conversation: &Conversation,
-        fx: &mut Effects<'_>,
-        events: &mut Vec<TurnEvent>,
-    ) {
+    pub fn cancel(&mut self, conversation: &mut Conversation, events: &mut Vec<TurnEvent>) {
         self.cancelled = true;
         self.identifying = None;
         for call in &mut self.calls {
             match call.state {
-                State::Running => fx.push(Action::CancelTool(call.id)),
+                State::Running => conversation.push(Action::CancelTool(call.id)),
                 State::Waiting => {
                     let content = "the turn was interrupted before this call ran";
                     call.end(content.into(), Outcome::Cancelled, "cancelled".into(), None);
                 }
                 State::Gating(job) => {
-                    fx.push(Action::Forget(job));
+                    conversation.push(Action::Forget(job));
                     let result = cancelled("the turn was interrupted before this call ran");
-                    events.push(call.finish(result, conversation, fx));
+                    events.push(call.finish(result, conversation));
                 }
                 State::Filtering(job, _) => {
-                    fx.push(Action::Forget(job));
+                    conversation.push(Action::Forget(job));
                     let result =
                         cancelled("the turn was interrupted before the result was checked");
-                    events.push(call.finish(result, conversation, fx));
+                    events.push(call.finish(result, conversation));
                 }
                 State::Done { .. } => {}
             }
@@ -228,11 +221,7 @@ impl Batch {
     }
 
     /// Gives up on calls that were asked to stop and did not.
-    pub fn write_off(
-        &mut self,
-        conversation: &Conversation,
-        fx: &mut Effects<'_>,
-    ) -> Vec<TurnEvent> {
+    pub fn write_off(&mut self, conversation: &mut Conversation) -> Vec<TurnEvent> {
         let running = self
             .calls
             .iter_mut()
@@ -240,20 +229,15 @@ impl Batch {
         running
             .map(|call| {
                 let result = cancelled("the turn was interrupted; the operation may still finish");
-                call.finish(result, conversation, fx)
+                call.finish(result, conversation)
             })
             .collect()
     }
 
     /// Commits what can be committed and, when no call runs, starts the next wave.
-    pub fn advance(
-        &mut self,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-        events: &mut Vec<TurnEvent>,
-    ) {
+    pub fn advance(&mut self, conversation: &mut Conversation, events: &mut Vec<TurnEvent>) {
         loop {
-            self.commit_settled(conversation, fx);
+            self.commit_settled(conversation);
             let busy = self
                 .calls
                 .iter()
@@ -264,10 +248,10 @@ impl Batch {
             if self.must_identify() {
                 let job = conversation.job();
                 self.identifying = Some(job);
-                fx.push(Action::Identify(job, self.waiting_paths()));
+                conversation.push(Action::Identify(job, self.waiting_paths()));
                 return;
             }
-            self.start_wave(conversation, fx, events);
+            self.start_wave(conversation, events);
         }
     }
 
@@ -292,7 +276,7 @@ impl Batch {
         found
     }
 
-    fn commit_settled(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    fn commit_settled(&mut self, conversation: &mut Conversation) {
         while let Some(Call {
             call,
             state:
@@ -310,7 +294,7 @@ impl Batch {
                 outcome: *outcome,
                 summary: std::mem::take(summary),
             };
-            conversation.commit(message, None, fx);
+            conversation.commit(message, None);
             self.committed += 1;
         }
     }
@@ -337,12 +321,7 @@ impl Batch {
             .filter(|call| matches!(call.state, State::Waiting))
     }
 
-    fn start_wave(
-        &mut self,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-        events: &mut Vec<TurnEvent>,
-    ) {
+    fn start_wave(&mut self, conversation: &mut Conversation, events: &mut Vec<TurnEvent>) {
         let limit = conversation.spec.settings.tool_concurrency as usize;
         let mut wave: Vec<Option<Identity>> = Vec::new();
         for call in &mut self.calls {
@@ -356,18 +335,18 @@ impl Batch {
             }
             wave.push(call.identity.take());
             events.push(TurnEvent::ToolStart(call.id));
-            conversation.tell(EventName::ToolStart, || call.describe(), fx);
+            conversation.tell(EventName::ToolStart, || call.describe());
             if let Err(reason) = conversation.permits(&call.call.name) {
-                events.push(call.block(reason, conversation, fx));
+                events.push(call.block(reason, conversation));
             } else if let Err(problem) = call.check(conversation) {
-                events.push(call.finish(ToolResult::failed(problem), conversation, fx));
+                events.push(call.finish(ToolResult::failed(problem), conversation));
             } else if conversation.has_hook(HookKind::ToolCall) {
                 let job = conversation.job();
                 let (name, arguments) = (call.call.name.clone(), call.arguments());
-                fx.push(Action::Ask(job, Hook::ToolCall { name, arguments }));
+                conversation.push(Action::Ask(job, Hook::ToolCall { name, arguments }));
                 call.state = State::Gating(job);
             } else {
-                call.run(conversation, fx);
+                call.run(conversation);
             }
         }
         for call in self
@@ -404,10 +383,10 @@ impl Call {
         }
     }
 
-    fn run(&mut self, conversation: &Conversation, fx: &mut Effects<'_>) {
+    fn run(&mut self, conversation: &mut Conversation) {
         self.state = State::Running;
         let spec = &conversation.spec;
-        fx.push(
+        conversation.push(
             match spec.tools.extension_tool(&self.call.name, &spec.extensions) {
                 None => Action::RunTool(self.id, self.call.clone()),
                 Some(tool) => Action::CallExtension {
@@ -420,26 +399,16 @@ impl Call {
         );
     }
 
-    fn block(
-        &mut self,
-        reason: String,
-        conversation: &Conversation,
-        fx: &mut Effects<'_>,
-    ) -> TurnEvent {
+    fn block(&mut self, reason: String, conversation: &mut Conversation) -> TurnEvent {
         let result = ToolResult {
             outcome: Outcome::Blocked,
             ..ToolResult::failed(reason).summary("blocked")
         };
-        self.finish(result, conversation, fx)
+        self.finish(result, conversation)
     }
 
     /// The call is over: its text is fitted to what a model is shown, and everybody is told.
-    fn finish(
-        &mut self,
-        result: ToolResult,
-        conversation: &Conversation,
-        fx: &mut Effects<'_>,
-    ) -> TurnEvent {
+    fn finish(&mut self, result: ToolResult, conversation: &mut Conversation) -> TurnEvent {
         let ToolResult {
             content,
             outcome,
@@ -459,7 +428,7 @@ impl Call {
                 "content": content,
             })
         };
-        conversation.tell(EventName::ToolEnd, extra, fx);
+        conversation.tell(EventName::ToolEnd, extra);
         self.end(content, outcome, summary, display)
     }
 

@@ -223,13 +223,9 @@ fn render(message: &Message) -> Option<String> {
 }
 
 fn trim(text: &str) -> String {
-    if text.chars().nth(TRIM).is_none() {
+    let Some((end, _)) = text.char_indices().nth(TRIM) else {
         return text.to_string();
-    }
-    let end = text
-        .char_indices()
-        .nth(TRIM)
-        .map_or(text.len(), |(at, _)| at);
+    };
     format!("{} [{} more bytes]", &text[..end], text.len() - end)
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::action::Action;
-use super::conversation::{Effects, Held};
+use super::conversation::Held;
 use super::event::{Limits, Prompt, RequestId, TurnEvent};
 use super::session::Session;
 use super::shell::RUNS;
@@ -17,7 +17,7 @@ const MAX_WAITING: usize = 10 << 20;
 
 impl Session {
     /// Carries out a request of an extension and answers it.
-    pub(super) fn serve(&mut self, ask: AskId, asked: request::Session, fx: &mut Effects<'_>) {
+    pub(super) fn serve(&mut self, ask: AskId, asked: request::Session) {
         let done = Ok(json!({}));
         let result = match asked {
             request::Session::Send {
@@ -39,14 +39,14 @@ impl Session {
                             internal,
                             ..Held::said(content)
                         };
-                        self.send(held, run, fx)
+                        self.send(held, run)
                     }
                 };
                 sent.map(|()| json!({}))
             }
             request::Session::Info => Ok(self.describe()),
             request::Session::Name(name) => {
-                self.rename(Some(name).filter(|name| !name.is_empty()), fx);
+                self.rename(Some(name).filter(|name| !name.is_empty()));
                 done
             }
             request::Session::Tools(names) => {
@@ -56,17 +56,17 @@ impl Session {
             request::Session::Interrupt => {
                 let conversation = &mut self.conversation;
                 if let Some(turn) = &mut self.turn {
-                    turn.stop(Stop::Interrupted, conversation, fx);
+                    turn.stop(Stop::Interrupted, conversation);
                 }
                 done
             }
             request::Session::Compact { focus } => {
                 match &self.turn {
                     _ if self.shell.is_some() => {
-                        return fx.push(Action::Reply(ask, Err(RUNS.into())));
+                        return self.conversation.push(Action::Reply(ask, Err(RUNS.into())));
                     }
                     Some(_) => self.conversation.compact_asked = Some(focus),
-                    None => self.start_compaction(RequestId::NOBODY, focus, fx),
+                    None => self.start_compaction(RequestId::NOBODY, focus),
                 }
                 done
             }
@@ -75,10 +75,10 @@ impl Session {
                 Err("nobody here can change that".into())
             }
         };
-        fx.push(Action::Reply(ask, result));
+        self.conversation.push(Action::Reply(ask, result));
     }
 
-    fn send(&mut self, message: Held, run: bool, fx: &mut Effects<'_>) -> Result<(), String> {
+    fn send(&mut self, message: Held, run: bool) -> Result<(), String> {
         match &self.turn {
             Some(turn) if turn.is_stopping() => return Err("the turn is being stopped".into()),
             Some(turn) if turn.is_compaction() => {
@@ -94,10 +94,11 @@ impl Session {
             None if run => {
                 if !message.internal {
                     let text = message.content.clone();
-                    fx.push(Action::Emit(None, TurnEvent::Steered(text)));
+                    self.conversation
+                        .push(Action::Emit(None, TurnEvent::Steered(text)));
                 }
                 let (prompt, limits) = (Prompt::from(message), Limits::default());
-                self.start(RequestId::NOBODY, prompt, limits, fx);
+                self.start(RequestId::NOBODY, prompt, limits);
             }
             _ => {
                 let Held {
@@ -106,20 +107,22 @@ impl Session {
                 let message = match internal {
                     true => Message::internal(content),
                     false => {
-                        fx.push(Action::Emit(None, TurnEvent::Steered(content.clone())));
+                        self.conversation
+                            .push(Action::Emit(None, TurnEvent::Steered(content.clone())));
                         Message::steered(content)
                     }
                 };
-                self.conversation.commit(message, None, fx);
+                self.conversation.commit(message, None);
             }
         }
         Ok(())
     }
 
     /// Gives the session another display name.
-    pub(super) fn rename(&mut self, name: Option<String>, fx: &mut Effects<'_>) {
-        if self.conversation.rename(name.clone(), fx) {
-            fx.push(Action::Emit(None, TurnEvent::SessionName(name)));
+    pub(super) fn rename(&mut self, name: Option<String>) {
+        if self.conversation.rename(name.clone()) {
+            self.conversation
+                .push(Action::Emit(None, TurnEvent::SessionName(name)));
         }
     }
 

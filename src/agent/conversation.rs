@@ -1,4 +1,5 @@
-//! What a session remembers between turns: the history and its way to the log.
+//! What a session remembers between turns: the history and its way to the log. Also where the steps
+//! of a session collect what they want done.
 //!
 //! A message is committed once, in memory, and queued for the log in the same breath. One write is
 //! in flight at most, so a slow disk never holds up the loop.
@@ -6,6 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -15,7 +17,7 @@ use super::compact;
 use super::event::{Answer, Prompt, RequestId, Source};
 use super::instructions;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{Message, ToolSpec, Voice};
+use crate::chat::{Message, ToolSpec};
 use crate::extension::{EventName, HookKind};
 use crate::session::{Entry, Envelope, Record};
 
@@ -48,6 +50,10 @@ pub struct Conversation {
     next_call: u64,
     next_job: u64,
     log: Queue,
+    /// The facts of the step that is under way.
+    pub now: Now,
+    /// What that step wants done, in order.
+    pub actions: Vec<Action>,
 }
 
 /// A message that waits for the running turn.
@@ -100,23 +106,6 @@ struct Queue {
     saving: Vec<Saving>,
 }
 
-/// Collects what a step wants done.
-pub struct Effects<'a> {
-    /// The facts of this step.
-    pub now: Now,
-    /// The prompt that is being served.
-    pub request: Option<RequestId>,
-    /// Actions in order.
-    pub actions: &'a mut Vec<Action>,
-}
-
-impl Effects<'_> {
-    /// Adds an action.
-    pub fn push(&mut self, action: Action) {
-        self.actions.push(action);
-    }
-}
-
 impl Conversation {
     /// A conversation that goes on from `past`, whose log is left for its writer.
     pub fn new(spec: Arc<SessionSpec>, past: &mut Past) -> Self {
@@ -141,12 +130,32 @@ impl Conversation {
                 path,
                 ..Queue::default()
             },
+            now: Now {
+                instant: Instant::now(),
+                wall_ms: 0,
+                random: 1.0,
+                congested: false,
+            },
+            actions: Vec::new(),
         }
     }
 
-    /// The answer to an interrupt once nothing is left to be interrupted.
-    pub fn stopped(&self) -> Answer {
-        Answer::Stopped(self.spec.runtime.processes.running())
+    /// Wants something done.
+    pub fn push(&mut self, action: Action) {
+        self.actions.push(action);
+    }
+
+    /// Answers a request of the frontend.
+    pub fn answer(&mut self, request: RequestId, answer: Answer) {
+        self.push(Action::Answer(request, answer));
+    }
+
+    /// Answers interrupts, once nothing is left to be interrupted.
+    pub fn stopped(&mut self, interrupters: Vec<RequestId>) {
+        for request in interrupters {
+            let running = self.spec.runtime.processes.running();
+            self.answer(request, Answer::Stopped(running));
+        }
     }
 
     /// Bytes of the messages that wait for a turn. Each counts for a little more than its text.
@@ -179,9 +188,9 @@ impl Conversation {
     }
 
     /// Tells the extensions that want to know.
-    pub fn tell(&self, event: EventName, extra: impl FnOnce() -> Value, fx: &mut Effects<'_>) {
+    pub fn tell(&mut self, event: EventName, extra: impl FnOnce() -> Value) {
         if self.spec.extensions.events.contains(&event) {
-            fx.push(Action::Tell(event, extra()));
+            self.push(Action::Tell(event, extra()));
         }
     }
 
@@ -198,38 +207,39 @@ impl Conversation {
     }
 
     /// Gives the session another display name. `false` when it has it already.
-    pub fn rename(&mut self, name: Option<String>, fx: &mut Effects<'_>) -> bool {
+    pub fn rename(&mut self, name: Option<String>) -> bool {
         if self.name == name {
             return false;
         }
         self.name.clone_from(&name);
         // Before the first message there is no log; the name follows that.
         if self.spec.saves() && self.log.begun {
-            self.append(Record::Name(name.unwrap_or_default()), fx);
+            self.append(Record::Name(name.unwrap_or_default()));
         }
         true
     }
 
     /// Lets something else answer, from the next turn on.
-    pub fn select(&mut self, selection: Selection, fx: &mut Effects<'_>) {
-        self.tell_change(&selection, fx);
+    pub fn select(&mut self, selection: Selection) {
+        self.tell_change(&selection);
         self.selection = selection;
     }
 
     /// The same while a turn runs.
-    pub fn select_next(&mut self, selection: Selection, fx: &mut Effects<'_>) {
-        self.tell_change(&selection, fx);
+    pub fn select_next(&mut self, selection: Selection) {
+        self.tell_change(&selection);
         self.next_selection = Some(selection);
     }
 
-    fn tell_change(&self, to: &Selection, fx: &mut Effects<'_>) {
+    fn tell_change(&mut self, to: &Selection) {
         let from = self.next_selection.as_ref().unwrap_or(&self.selection);
         let model = to.model.slug();
-        if from.model.slug() != model {
-            self.tell(EventName::ModelChange, || json!({"model": model}), fx);
+        let (other_model, other_effort) = (from.model.slug() != model, from.effort != to.effort);
+        if other_model {
+            self.tell(EventName::ModelChange, || json!({"model": model}));
         }
-        if from.effort != to.effort {
-            self.tell(EventName::EffortChange, || json!({"effort": to.effort}), fx);
+        if other_effort {
+            self.tell(EventName::EffortChange, || json!({"effort": to.effort}));
         }
     }
 
@@ -261,7 +271,7 @@ impl Conversation {
     }
 
     /// Appends a message to the history and to the log.
-    pub fn commit(&mut self, message: Message, response: Option<Envelope>, fx: &mut Effects<'_>) {
+    pub fn commit(&mut self, message: Message, response: Option<Envelope>) {
         let message = Arc::new(message);
         let id = self.spec.saves().then(|| Uuid::now_v7().to_string());
         self.history.push(Entry {
@@ -271,49 +281,27 @@ impl Conversation {
         if let Some(id) = id {
             let is_first = !std::mem::replace(&mut self.log.begun, true);
             let parent = self.log.head.replace(id.clone());
-            let timestamp = fx.now.wall_ms;
-            self.append(
-                Record::Message {
-                    id,
-                    parent,
-                    timestamp,
-                    message,
-                    response,
-                },
-                fx,
-            );
+            let timestamp = self.now.wall_ms;
+            self.append(Record::Message {
+                id,
+                parent,
+                timestamp,
+                message,
+                response,
+            });
             if let Some(name) = self.name.clone().filter(|_| is_first) {
-                self.append(Record::Name(name), fx);
+                self.append(Record::Name(name));
             }
         }
     }
 
     /// Puts a compacted history in the place of the old one; the log gets one record of it.
-    pub fn replace(&mut self, history: Vec<Entry>, record: Record, fx: &mut Effects<'_>) {
+    pub fn replace(&mut self, history: Vec<Entry>, record: Record) {
         self.history = history;
         self.measured = None;
-        if let (
-            true,
-            Record::Compact {
-                id,
-                timestamp,
-                summary,
-                first_kept,
-                response,
-                ..
-            },
-        ) = (self.spec.saves(), record)
-        {
-            let parent = self.log.head.replace(id.clone());
-            let record = Record::Compact {
-                id,
-                parent,
-                timestamp,
-                summary,
-                first_kept,
-                response,
-            };
-            self.append(record, fx);
+        if self.spec.saves() {
+            self.log.head = record.id().map(String::from);
+            self.append(record);
         }
     }
 
@@ -342,29 +330,29 @@ impl Conversation {
     }
 
     /// Logs a response that left no message.
-    pub fn commit_response(&mut self, response: Envelope, fx: &mut Effects<'_>) {
+    pub fn commit_response(&mut self, response: Envelope) {
         if self.spec.saves() {
-            self.append(Record::Response { response }, fx);
+            self.append(Record::Response { response });
         }
     }
 
     /// Logs beside the conversation that a turn failed or was stopped.
-    pub fn commit_failure(&mut self, details: Value, fx: &mut Effects<'_>) {
+    pub fn commit_failure(&mut self, details: Value) {
         if self.spec.saves() && self.log.begun {
             let parent = self.log.head.clone();
             self.log.waiting.push(LogEntry::Failure { parent, details });
-            self.write(fx);
+            self.write();
         }
     }
 
     /// Does something once all that was said is on the disk, for which one more write is tried. What
     /// cannot be written refuses it.
-    pub fn save(&mut self, saving: Saving, fx: &mut Effects<'_>) {
+    pub fn save(&mut self, saving: Saving) {
         if !self.log.begun {
-            return fx.push(saving.done());
+            return self.push(saving.done());
         }
         self.log.saving.push(saving);
-        self.write(fx);
+        self.write();
     }
 
     /// Whether something waits for that.
@@ -374,12 +362,7 @@ impl Conversation {
 
     /// Takes the outcome of a write. Returns a warning for the first failure of an episode. The
     /// log's writer keeps what it could not write and tries again with the next record.
-    pub fn appended(
-        &mut self,
-        error: Option<String>,
-        path: Option<PathBuf>,
-        fx: &mut Effects<'_>,
-    ) -> Option<String> {
+    pub fn appended(&mut self, error: Option<String>, path: Option<PathBuf>) -> Option<String> {
         let log = &mut self.log;
         log.in_flight = false;
         log.path = path.or(log.path.take());
@@ -387,12 +370,12 @@ impl Conversation {
         log.failing = error.is_some();
         if error.is_some() || log.waiting.is_empty() {
             let saved = log.saving.drain(..);
-            fx.actions.extend(saved.map(|saving| match &error {
+            self.actions.extend(saved.map(|saving| match &error {
                 None => saving.done(),
                 Some(why) => saving.refused(why),
             }));
         }
-        self.write(fx);
+        self.write();
         error
             .filter(|_| first)
             .map(|error| format!("history is in memory only for now: {error}"))
@@ -413,31 +396,26 @@ impl Conversation {
         self.log.path.clone()
     }
 
-    fn append(&mut self, record: Record, fx: &mut Effects<'_>) {
+    fn append(&mut self, record: Record) {
         self.log.waiting.push(LogEntry::Record(record));
-        self.write(fx);
+        self.write();
     }
 
-    fn write(&mut self, fx: &mut Effects<'_>) {
+    fn write(&mut self) {
         let log = &mut self.log;
-        if !log.in_flight && !(log.waiting.is_empty() && log.saving.is_empty()) {
+        let is_idle = log.waiting.is_empty() && log.saving.is_empty();
+        if !log.in_flight && !is_idle {
             log.in_flight = true;
-            fx.push(Action::Append(std::mem::take(&mut log.waiting)));
+            let waiting = std::mem::take(&mut log.waiting);
+            self.push(Action::Append(waiting));
         }
     }
 }
 
 /// The directories whose AGENTS.md the history holds.
 fn instructed(history: &[Entry]) -> BTreeSet<PathBuf> {
-    let directories = history
-        .iter()
-        .filter_map(|entry| match entry.message.as_ref() {
-            Message::User {
-                content,
-                voice: Voice::Internal,
-                ..
-            } => instructions::directory_of(content),
-            _ => None,
-        });
-    directories.collect()
+    let messages = history.iter().map(|entry| &entry.message);
+    messages
+        .filter_map(|message| instructions::directory_of(message))
+        .collect()
 }

@@ -35,79 +35,8 @@ impl RequestId {
 pub enum Input {
     /// Start a session under a key that the frontend picked and never used before.
     Open(SessionKey, Arc<SessionSpec>, Past, Origin),
-    /// Run a turn. Answered by [`Answer::Turn`] when it ends.
-    Prompt {
-        /// The session.
-        session: SessionKey,
-        /// Answered when the turn ends.
-        request: RequestId,
-        /// What to say to the model.
-        prompt: Prompt,
-        /// What the turn may use up.
-        limits: Limits,
-    },
-    /// Say something into the running turn. Answered at once.
-    Steer {
-        /// The session.
-        session: SessionKey,
-        /// Answered when the message is held.
-        request: RequestId,
-        /// The message.
-        text: String,
-    },
-    /// Change a message that [`Input::Steer`] held, or take it back. Refused when the turn has taken
-    /// it already.
-    Amend {
-        /// The session.
-        session: SessionKey,
-        /// Answered at once.
-        request: RequestId,
-        /// The request that held the message.
-        message: RequestId,
-        /// The new text; none takes the message back.
-        text: Option<String>,
-    },
-    /// Run a command in the shell and add what it wrote to the history. Refused while a turn or
-    /// another command runs; neither can be started meanwhile. What it writes is told by
-    /// [`TurnEvent::ToolOutput`]. Answered by [`Answer::Shell`].
-    Shell {
-        /// The session.
-        session: SessionKey,
-        /// Answered when the command has ended.
-        request: RequestId,
-        /// The command line.
-        command: String,
-    },
-    /// Stop the running turn or command, or do nothing when idle. Answered after the turn has ended.
-    Interrupt {
-        /// The session.
-        session: SessionKey,
-        /// Answered when the session is idle.
-        request: RequestId,
-    },
-    /// Put a summary in the place of the older messages. Answered by [`Answer::Turn`].
-    Compact {
-        /// The session.
-        session: SessionKey,
-        /// Answered when it is done.
-        request: RequestId,
-        /// What the summary should pay most attention to.
-        focus: Option<String>,
-        /// Whether it may be asked for while a turn runs; it is answered at once and done with
-        /// the turn's next step then.
-        during_turn: bool,
-    },
-    /// Use another model or effort from the next turn on.
-    Configure {
-        /// The session.
-        session: SessionKey,
-        /// Answered at once.
-        request: RequestId,
-        /// What answers from now on.
-        selection: Selection,
-        /// Whether it may be asked for while a turn runs; it takes effect after it then.
-        during_turn: bool,
-    },
+    /// Ask something of a session.
+    Want(SessionKey, RequestId, Want),
     /// Give a session another display name. Not answered; an event tells it.
     Name(SessionKey, String),
     /// Write what could not be written so far. Answered by [`Answer::Done`] when all that was said is
@@ -117,15 +46,6 @@ pub enum Input {
         session: SessionKey,
         /// Answered when it has been tried.
         request: RequestId,
-    },
-    /// Tell something about a session. Answered at once.
-    Query {
-        /// The session.
-        session: SessionKey,
-        /// Answered at once.
-        request: RequestId,
-        /// What.
-        query: Query,
     },
     /// Start a session that has this one's history. Refused while a turn runs.
     Fork {
@@ -139,35 +59,6 @@ pub enum Input {
         handle: Option<String>,
         /// Whether the new one takes the place of this one, which is closed.
         replaces: bool,
-    },
-    /// Give a session another display name, or none. Answered at once.
-    Rename {
-        /// The session.
-        session: SessionKey,
-        /// Answered at once.
-        request: RequestId,
-        /// The name.
-        name: Option<String>,
-    },
-    /// Go on from an earlier node of the session's log. What came after it stays in the file. Refused
-    /// while a turn runs, answered at once.
-    Rewind {
-        /// The session.
-        session: SessionKey,
-        /// Answered at once.
-        request: RequestId,
-        /// The history that ends at the node, as [`crate::session::load_at`] gives it.
-        entries: Vec<Entry>,
-        /// The node; none is before the first.
-        head: Option<String>,
-    },
-    /// Take back the newest change that `write` or `edit` made. Answered by [`Answer::Undone`];
-    /// refused while a turn runs.
-    Undo {
-        /// The session.
-        session: SessionKey,
-        /// Answered when it is done.
-        request: RequestId,
     },
     /// Stop a session's turn, end its processes and forget it.
     Close {
@@ -251,12 +142,50 @@ impl Reason {
     }
 }
 
-/// What a frontend may ask about a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Query {
-    /// Answered by [`Answer::Info`].
+/// What a frontend may ask of a session. Answered at once where nothing else is said.
+#[derive(Debug)]
+pub enum Want {
+    /// Run a turn. Answered by [`Answer::Turn`] when it ends.
+    Prompt(Prompt, Limits),
+    /// Say something into the running turn.
+    Steer(String),
+    /// Give the message that this request of [`Want::Steer`] held another text; none takes it back.
+    /// Refused when the turn has taken it already.
+    Amend(RequestId, Option<String>),
+    /// Run a command in the shell and add what it wrote to the history. Refused while a turn or
+    /// another command runs; neither can be started meanwhile. What it writes is told by
+    /// [`TurnEvent::ToolOutput`]. Answered by [`Answer::Shell`] when it has ended.
+    Shell(String),
+    /// Stop the running turn or command, or do nothing when idle. Answered by [`Answer::Stopped`]
+    /// after the turn has ended.
+    Interrupt,
+    /// Put a summary in the place of the older messages. Answered by [`Answer::Turn`].
+    Compact {
+        /// What the summary should pay most attention to.
+        focus: Option<String>,
+        /// Whether it may be asked for while a turn runs; it is answered at once and done with
+        /// the turn's next step then.
+        during_turn: bool,
+    },
+    /// Use another model or effort from the next turn on.
+    Configure {
+        /// What answers from now on.
+        selection: Selection,
+        /// Whether it may be asked for while a turn runs; it takes effect after it then.
+        during_turn: bool,
+    },
+    /// Have another display name, or none.
+    Rename(Option<String>),
+    /// Go on from an earlier node of the log, none is before the first, with the history that ends
+    /// there, as [`crate::session::load_at`] gives it. What came after it stays in the file. Refused
+    /// while a turn runs.
+    Rewind(Vec<Entry>, Option<String>),
+    /// Take back the newest change that `write` or `edit` made. Answered by [`Answer::Undone`] when
+    /// it is done; refused while a turn runs.
+    Undo,
+    /// Tell what the session is. Answered by [`Answer::Info`].
     Info,
-    /// Answered by [`Answer::Messages`].
+    /// Tell the history. Answered by [`Answer::Messages`].
     Messages,
 }
 
@@ -402,7 +331,7 @@ pub enum Answer {
     Turn(Box<TurnResult>),
     /// The request was carried out.
     Done,
-    /// A command of [`Input::Shell`] ended, well or not.
+    /// A command of [`Want::Shell`] ended, well or not.
     Shell(Box<ToolResult>),
     /// Nothing runs any more but these commands in the background.
     Stopped(Vec<Running>),

@@ -5,6 +5,8 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use crate::sys::lock;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
@@ -41,15 +43,13 @@ impl Gate {
 
     /// Waits until the gate is open. `false` means abandoned.
     pub fn pass(&self) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = self
-            .changed
-            .wait_while(state, |state| *state == State::Closed);
+        let waits = |state: &mut State| *state == State::Closed;
+        let wait = self.changed.wait_while(lock(&self.state), waits);
         *wait.unwrap_or_else(PoisonError::into_inner) == State::Open
     }
 
     fn change(&self, to: State) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if *state != State::Abandoned {
             *state = to;
         }

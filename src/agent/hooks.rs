@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::action::{Action, Job};
-use super::conversation::{Conversation, Effects};
+use super::conversation::Conversation;
 use super::event::{Prompt, Source, TurnEvent};
 use super::turn::{Phase, Turn};
 use crate::chat::{Message, Voice};
@@ -23,34 +23,29 @@ pub(super) struct Pending {
 
 impl Turn {
     /// Takes a prompt to the input hooks first, when there are any.
-    pub(super) fn submit(
-        &mut self,
-        prompt: Prompt,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    pub(super) fn submit(&mut self, prompt: Prompt, conversation: &mut Conversation) {
         let hooked = conversation.has_hook(HookKind::Input);
         if prompt.source.is_settled() || !hooked {
-            return self.accept(prompt, conversation, fx);
+            return self.accept(prompt, conversation);
         }
         let job = conversation.job();
         let text = prompt.text.clone();
-        fx.push(Action::Ask(job, Hook::Input { text }));
+        conversation.push(Action::Ask(job, Hook::Input { text }));
         self.phase = Phase::Submitting(Box::new(Pending { prompt, job }));
     }
 
     /// The text is final. What begins with a slash and a word may name a template.
-    fn accept(&mut self, prompt: Prompt, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    fn accept(&mut self, prompt: Prompt, conversation: &mut Conversation) {
         let named = match prompt.source {
             Source::Typed => command_of(&prompt.text),
             _ => None,
         };
         let named = named.map(|(name, typed)| (name.to_owned(), typed.to_owned()));
         match named {
-            None => self.begin(prompt, conversation, fx),
+            None => self.begin(prompt, conversation),
             Some((name, typed)) => {
                 let job = conversation.job();
-                fx.push(Action::Expand(job, name, typed));
+                conversation.push(Action::Expand(job, name, typed));
                 self.phase = Phase::Expanding(Box::new(Pending { prompt, job }));
             }
         }
@@ -63,7 +58,6 @@ impl Turn {
         job: Job,
         filled: Option<String>,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         let mut prompt = match &mut self.phase {
             Phase::Expanding(pending) if pending.job == job => std::mem::take(&mut pending.prompt),
@@ -71,33 +65,33 @@ impl Turn {
         };
         if let Some(text) = filled {
             prompt.text = text;
-            return self.begin(prompt, conversation, fx);
+            return self.begin(prompt, conversation);
         }
         let owned = command_of(&prompt.text).and_then(|(name, args)| {
             let command = conversation.spec.extensions.command(name)?;
             Some((command.owner, name.to_owned(), args.to_owned()))
         });
         match owned {
-            None => self.begin(prompt, conversation, fx),
+            None => self.begin(prompt, conversation),
             Some((owner, name, args)) => {
                 let job = conversation.job();
-                fx.push(Action::Command(job, owner, name, args));
+                conversation.push(Action::Command(job, owner, name, args));
                 self.phase = Phase::Commanding(Box::new(Pending { prompt, job }));
             }
         }
     }
 
     /// The prompt joins the conversation, behind what waited for it.
-    fn begin(&mut self, prompt: Prompt, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    fn begin(&mut self, prompt: Prompt, conversation: &mut Conversation) {
         // An input hook or a command may have chosen another model for it.
         conversation.adopt_selection();
         let selection = &conversation.selection;
         self.report
             .answered_by(selection.model.slug(), selection.effort.clone());
-        self.announce(fx);
+        self.announce(conversation);
         if prompt.source.is_users() {
             for text in std::mem::take(&mut conversation.next_turn) {
-                conversation.commit(Message::internal(text), None, fx);
+                conversation.commit(Message::internal(text), None);
             }
         }
         let message = Message::User {
@@ -108,56 +102,50 @@ impl Turn {
                 _ => Voice::Prompt,
             },
         };
-        conversation.commit(message, None, fx);
+        conversation.commit(message, None);
         self.prompt = prompt.text;
         let job = conversation.job();
         self.phase = Phase::Preparing(job);
-        fx.push(Action::Prepare(job, conversation.selection.model.clone()));
+        conversation.push(Action::Prepare(job, conversation.selection.model.clone()));
     }
 
     /// The line is dealt with. What an extension sent meanwhile is said instead, if there is any.
-    fn begin_held(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    fn begin_held(&mut self, conversation: &mut Conversation) {
         match conversation.held.pop_front() {
             Some(held) => {
                 if !held.internal {
-                    self.emit(TurnEvent::Steered(held.content.clone()), fx);
+                    self.emit(TurnEvent::Steered(held.content.clone()), conversation);
                 }
-                self.begin(Prompt::from(held), conversation, fx);
+                self.begin(Prompt::from(held), conversation);
             }
-            None => self.end(false, conversation, fx),
+            None => self.end(false, conversation),
         }
     }
 
     /// The system prompt is there; extensions may add to it.
-    pub(super) fn prepared(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    pub(super) fn prepared(&mut self, conversation: &mut Conversation) {
         if !conversation.has_hook(HookKind::BeforeTurn) {
-            return self.open_turn(conversation, fx);
+            return self.open_turn(conversation);
         }
         let job = conversation.job();
         let prompt = self.prompt.clone();
-        fx.push(Action::Ask(job, Hook::BeforeTurn { prompt }));
+        conversation.push(Action::Ask(job, Hook::BeforeTurn { prompt }));
         self.phase = Phase::Asking(job);
     }
 
-    fn open_turn(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    fn open_turn(&mut self, conversation: &mut Conversation) {
         let prompt = std::mem::take(&mut self.prompt);
-        conversation.tell(EventName::TurnStart, || json!({"prompt": prompt}), fx);
+        conversation.tell(EventName::TurnStart, || json!({"prompt": prompt}));
         self.told = true;
-        self.next_step(conversation, fx);
+        self.next_step(conversation);
     }
 
     /// Takes what extensions say to a hook. Late answers find another phase, or another number.
-    pub(super) fn hooked(
-        &mut self,
-        job: Job,
-        verdict: Verdict,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    pub(super) fn hooked(&mut self, job: Job, verdict: Verdict, conversation: &mut Conversation) {
         match (&mut self.phase, verdict) {
             (Phase::Submitting(pending), verdict @ Verdict::Input { .. }) if pending.job == job => {
                 let prompt = std::mem::take(&mut pending.prompt);
-                self.input_decided(prompt, verdict, conversation, fx);
+                self.input_decided(prompt, verdict, conversation);
             }
             (Phase::Asking(expected), Verdict::BeforeTurn { suffixes, messages })
                 if *expected == job =>
@@ -168,17 +156,17 @@ impl Turn {
                     self.system = parts.collect::<Vec<_>>().join("\n\n").into();
                 }
                 for message in messages {
-                    self.join(message.content, message.internal, conversation, fx);
+                    self.join(message.content, message.internal, conversation);
                 }
-                self.open_turn(conversation, fx);
+                self.open_turn(conversation);
             }
             (Phase::Running(batch), verdict) => {
                 let mut events = Vec::new();
-                batch.hooked(job, verdict, conversation, fx, &mut events);
+                batch.hooked(job, verdict, conversation, &mut events);
                 for event in events {
-                    self.emit(event, fx);
+                    self.emit(event, conversation);
                 }
-                self.advance_batch(conversation, fx);
+                self.advance_batch(conversation);
             }
             (Phase::Rewriting(rewriting), Verdict::CompactSummary(rewrite))
                 if rewriting.0 == job =>
@@ -188,7 +176,7 @@ impl Turn {
                     draft.summary = rewrite.trim().to_owned();
                 }
                 if let Some(draft) = draft {
-                    self.install(draft, conversation, fx);
+                    self.install(draft, conversation);
                 }
             }
             _ => {}
@@ -200,7 +188,6 @@ impl Turn {
         mut prompt: Prompt,
         verdict: Verdict,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         let Verdict::Input {
             consumed,
@@ -211,15 +198,15 @@ impl Turn {
             return;
         };
         for notice in notices {
-            self.emit(TurnEvent::Warning(notice), fx);
+            self.emit(TurnEvent::Warning(notice), conversation);
         }
         if consumed {
-            return self.begin_held(conversation, fx);
+            return self.begin_held(conversation);
         }
         if let Some(text) = replacement {
             prompt.text = text;
         }
-        self.accept(prompt, conversation, fx);
+        self.accept(prompt, conversation);
     }
 
     /// A command has run: what it wants shown is shown, and what it wants said goes on as the
@@ -229,7 +216,6 @@ impl Turn {
         job: Job,
         result: Result<Value, Failure>,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         let pending = match &mut self.phase {
             Phase::Commanding(pending) if pending.job == job => std::mem::take(&mut pending.prompt),
@@ -244,48 +230,43 @@ impl Turn {
                 let (name, _) = command_of(&pending.text).unwrap_or_default();
                 self.emit(
                     TurnEvent::Error(format!("the command /{name} failed: {why}")),
-                    fx,
+                    conversation,
                 );
-                return self.end(false, conversation, fx);
+                return self.end(false, conversation);
             }
         };
         if let Some(name) = answer.session_name {
-            self.rename(Some(name), conversation, fx);
+            self.rename(Some(name), conversation);
         }
         let shown = answer.show.map(|show| show.to_text());
         for text in answer.notice.into_iter().chain(shown) {
-            self.emit(TurnEvent::Warning(text), fx);
+            self.emit(TurnEvent::Warning(text), conversation);
         }
         match answer.prompt {
-            None => self.begin_held(conversation, fx),
+            None => self.begin_held(conversation),
             Some(text) => {
                 let prompt = Prompt { text, ..pending };
-                self.begin(prompt, conversation, fx);
+                self.begin(prompt, conversation);
             }
         }
     }
 
     /// Gives the session another display name.
-    pub(super) fn rename(
-        &mut self,
-        name: Option<String>,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
-        if conversation.rename(name.clone(), fx) {
-            self.emit(TurnEvent::SessionName(name), fx);
+    pub(super) fn rename(&mut self, name: Option<String>, conversation: &mut Conversation) {
+        if conversation.rename(name.clone()) {
+            self.emit(TurnEvent::SessionName(name), conversation);
         }
     }
 
     /// Forgets the question that the current phase waits for.
-    pub(super) fn forget_question(&mut self, fx: &mut Effects<'_>) {
+    pub(super) fn forget_question(&mut self, conversation: &mut Conversation) {
         let job = match &self.phase {
             Phase::Submitting(pending) | Phase::Commanding(pending) => pending.job,
             Phase::Asking(job) => *job,
             Phase::Rewriting(rewriting) => rewriting.0,
             _ => return,
         };
-        fx.push(Action::Forget(job));
+        conversation.push(Action::Forget(job));
     }
 }
 

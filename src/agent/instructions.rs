@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::action::Instructions;
+use crate::chat::{Message, Voice};
 use crate::sys;
 use crate::text::clip_bytes;
 
@@ -69,9 +70,17 @@ pub fn nested_message(directory: &Path, text: &str) -> String {
     format!("{OPENING}{name}:\n{}", element(&directory.join(FILE), text))
 }
 
-/// The directory that a message of [`nested_message`] is about.
-pub fn directory_of(message: &str) -> Option<PathBuf> {
-    let line = message
+/// The directory that a message is about, if it holds a [`nested_message`].
+pub fn directory_of(message: &Message) -> Option<PathBuf> {
+    let Message::User {
+        content,
+        voice: Voice::Internal,
+        ..
+    } = message
+    else {
+        return None;
+    };
+    let line = content
         .lines()
         .next()?
         .strip_prefix(OPENING)?
@@ -137,9 +146,11 @@ mod tests {
     #[test]
     fn a_message_tells_its_directory() {
         let directory = Path::new("/w/a \"b\"");
+        let about = |text: &str| directory_of(&Message::internal(text));
         let message = nested_message(directory, "be kind");
-        assert_eq!(directory_of(&message).as_deref(), Some(directory));
-        assert_eq!(directory_of("Instructions for work in x"), None);
+        assert_eq!(about(&message).as_deref(), Some(directory));
+        assert_eq!(about("Instructions for work in x"), None);
+        assert_eq!(directory_of(&Message::user(message)), None);
     }
 
     #[test]
@@ -147,8 +158,7 @@ mod tests {
         let text = element(Path::new("/w/\"><x>\n&"), "be kind");
         assert_eq!(
             text,
-            "<instructions path=\"/w/&quot;>&lt;x>> &amp;\">\nbe kind\n</instructions>"
-                .replace(">>", ">")
+            "<instructions path=\"/w/&quot;>&lt;x> &amp;\">\nbe kind\n</instructions>"
         );
     }
 }

@@ -36,8 +36,8 @@ mod tests;
 pub use crate::tools::Running;
 pub use details::{Details, cause_label, cause_name};
 pub use event::{
-    Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Query, Reason, RequestId,
-    SessionInfo, SessionKey, Source, TurnEvent, TurnResult,
+    Answer, BatchCall, Input, Limits, Origin, Output, Prompt, Reason, RequestId, SessionInfo,
+    SessionKey, Source, TurnEvent, TurnResult, Want,
 };
 pub use extensions::label as extension_label;
 pub use open::{Choice, Past, Process, Selection, SessionSpec, read_images};

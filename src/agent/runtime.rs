@@ -54,7 +54,6 @@ pub struct Runtime {
     pub(super) jobs: usize,
     timers: Timers,
     outbox: Outbox,
-    actions: Vec<Action>,
     /// Whether streams wait for the frontend.
     congested: bool,
     closing: bool,
@@ -97,7 +96,6 @@ impl Runtime {
             jobs: 0,
             timers: Timers::default(),
             outbox: Outbox::default(),
-            actions: Vec::new(),
             congested: false,
             closing: false,
             exit: None,
@@ -248,67 +246,8 @@ impl Runtime {
             Input::Notify(to, method, params) => {
                 self.extensions.notify(to, method, &params, Instant::now());
             }
-            Input::Prompt {
-                session,
-                request,
-                prompt,
-                limits,
-            } => {
-                self.request(
-                    session,
-                    request,
-                    SessionEvent::Prompt(request, prompt, limits),
-                );
-            }
-            Input::Steer {
-                session,
-                request,
-                text,
-            } => {
-                self.request(session, request, SessionEvent::Steer(request, text));
-            }
-            Input::Amend {
-                session,
-                request,
-                message,
-                text,
-            } => {
-                self.request(
-                    session,
-                    request,
-                    SessionEvent::Amend(request, message, text),
-                );
-            }
-            Input::Shell {
-                session,
-                request,
-                command,
-            } => {
-                self.request(session, request, SessionEvent::Shell(request, command));
-            }
-            Input::Interrupt { session, request } => {
-                self.request(session, request, SessionEvent::Interrupt(Some(request)));
-            }
-            Input::Compact {
-                session,
-                request,
-                focus,
-                during_turn,
-            } => {
-                let event = SessionEvent::Compact(request, focus, during_turn);
-                self.request(session, request, event);
-            }
-            Input::Configure {
-                session,
-                request,
-                selection,
-                during_turn,
-            } => {
-                self.request(
-                    session,
-                    request,
-                    SessionEvent::Configure(request, selection, during_turn),
-                );
+            Input::Want(session, request, want) => {
+                self.request(session, request, SessionEvent::Want(request, want));
             }
             Input::Name(session, name) => {
                 if self.sessions.contains_key(&session) {
@@ -318,13 +257,6 @@ impl Runtime {
             Input::Save { session, request } => {
                 let saving = Saving::Answer(request);
                 self.request(session, request, SessionEvent::Save(saving));
-            }
-            Input::Query {
-                session,
-                request,
-                query,
-            } => {
-                self.request(session, request, SessionEvent::Query(request, query));
             }
             Input::Fork {
                 session,
@@ -342,34 +274,12 @@ impl Runtime {
                 };
                 self.fork(session, wanted);
             }
-            Input::Rename {
-                session,
-                request,
-                name,
-            } => {
-                self.request(session, request, SessionEvent::Rename(request, name));
-            }
-            Input::Rewind {
-                session,
-                request,
-                entries,
-                head,
-            } => {
-                self.request(
-                    session,
-                    request,
-                    SessionEvent::Rewind(request, entries, head),
-                );
-            }
-            Input::Undo { session, request } => {
-                self.request(session, request, SessionEvent::Undo(request));
-            }
             Input::Close {
                 session,
                 request,
                 next,
             } => {
-                if self.request(session, request, SessionEvent::Interrupt(None)) {
+                if self.request(session, request, SessionEvent::Stop) {
                     self.leave(session, Some(request), next);
                 }
             }
@@ -452,7 +362,7 @@ impl Runtime {
     fn interrupt_all(&mut self) {
         let running: Vec<SessionKey> = self.running().collect();
         for key in running {
-            self.step(key, SessionEvent::Interrupt(None));
+            self.step(key, SessionEvent::Stop);
         }
     }
 
@@ -482,8 +392,7 @@ impl Runtime {
             if let SessionEvent::ToolDone(id, _) = &event {
                 workers.tool_ended(*id);
             }
-            session.step(event, now, &mut self.actions);
-            for action in self.actions.drain(..) {
+            for action in session.step(event, now) {
                 match action {
                     Action::Emit(request, event) => {
                         if matches!(event, TurnEvent::TurnEnd { .. }) {

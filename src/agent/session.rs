@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Action, Now, SessionEvent};
-use super::conversation::{Conversation, Effects, Held};
-use super::event::{Answer, Limits, Prompt, Query, RequestId, SessionInfo, TurnEvent};
+use super::conversation::{Conversation, Held};
+use super::event::{Answer, Limits, Prompt, RequestId, SessionInfo, TurnEvent, Want};
 use super::open::{Past, SessionSpec};
 use super::shell::Shell;
 use super::turn::{Flow, Turn};
@@ -31,7 +31,7 @@ pub struct Session {
     pub(super) turn: Option<Turn>,
     pub(super) shell: Option<Shell>,
     /// Requests that came while a turn was being stopped. They get their turn after it.
-    waiting: VecDeque<SessionEvent>,
+    waiting: VecDeque<(RequestId, Want)>,
 }
 
 impl Session {
@@ -76,141 +76,61 @@ impl Session {
         })
     }
 
-    /// Takes one event; what should be done is added to `actions`.
-    pub fn step(&mut self, event: SessionEvent, now: Now, actions: &mut Vec<Action>) {
+    /// Takes one event and returns what should be done.
+    pub fn step(&mut self, event: SessionEvent, now: Now) -> Vec<Action> {
+        self.conversation.now = now;
         match event {
-            SessionEvent::Interrupt(None) => {
-                // The process is ending; nothing that waits will get its turn.
-                for request in self
-                    .waiting
-                    .drain(..)
-                    .filter_map(|event| request_of(&event))
-                {
+            SessionEvent::Stop => {
+                for (request, _) in std::mem::take(&mut self.waiting) {
                     let answer = Answer::Refused("e is shutting down".into());
-                    actions.push(Action::Answer(request, answer));
+                    self.conversation.answer(request, answer);
                 }
-                self.take(event, now, actions);
+                self.take(event);
             }
             // Requests of a session are served in the order they came.
-            event if !self.waiting.is_empty() && request_of(&event).is_some() => {
-                self.waiting.push_back(event);
+            SessionEvent::Want(request, want) if !self.waiting.is_empty() => {
+                self.waiting.push_back((request, want));
             }
-            event => self.take(event, now, actions),
+            event => self.take(event),
         }
         while !self.is_stopping() {
-            let Some(event) = self.waiting.pop_front() else {
-                return;
+            let Some((request, want)) = self.waiting.pop_front() else {
+                break;
             };
-            self.take(event, now, actions);
+            self.take(SessionEvent::Want(request, want));
         }
+        std::mem::take(&mut self.conversation.actions)
     }
 
     fn is_stopping(&self) -> bool {
         self.turn.as_ref().is_some_and(Turn::is_stopping)
     }
 
-    fn take(&mut self, event: SessionEvent, now: Now, actions: &mut Vec<Action>) {
-        let request = self.turn.as_ref().map(|turn| turn.request);
-        let mut fx = Effects {
-            now,
-            request,
-            actions,
-        };
-        let Some(event) = self.step_shell(event, &mut fx) else {
+    fn take(&mut self, event: SessionEvent) {
+        let Some(event) = self.step_shell(event) else {
             return;
         };
-        let stopping = self.is_stopping();
         let conversation = &mut self.conversation;
         match (event, &mut self.turn) {
-            (SessionEvent::Compact(request, focus, true), Some(_)) if !stopping => {
-                conversation.compact_asked = Some(focus);
-                fx.push(Action::Answer(request, Answer::Done));
+            (SessionEvent::Want(request, want), turn)
+                if turn.is_none() || !matches!(want, Want::Interrupt) =>
+            {
+                self.serve_want(request, want);
             }
-            (SessionEvent::Configure(request, selection, true), Some(_)) => {
-                conversation.select_next(selection, &mut fx);
-                fx.push(Action::Answer(request, Answer::Done));
-            }
-            (
-                event @ (SessionEvent::Prompt(..)
-                | SessionEvent::Compact(..)
-                | SessionEvent::Configure(..)
-                | SessionEvent::Rewind(..)
-                | SessionEvent::Undo(_)),
-                Some(_),
-            ) if stopping => {
-                self.waiting.push_back(event);
-            }
-            (
-                SessionEvent::Prompt(request, ..)
-                | SessionEvent::Compact(request, ..)
-                | SessionEvent::Shell(request, _)
-                | SessionEvent::Configure(request, ..)
-                | SessionEvent::Rewind(request, ..)
-                | SessionEvent::Undo(request),
-                Some(_),
-            ) => {
-                fx.push(Action::Answer(request, Answer::Refused(BUSY.into())));
-            }
-            (SessionEvent::Prompt(request, prompt, limits), None) => {
-                self.start(request, prompt, limits, &mut fx);
-            }
-            (SessionEvent::Shell(request, command), None) => {
-                self.start_shell(request, command, &mut fx);
-            }
-            (SessionEvent::Compact(request, focus, _), None) => {
-                self.start_compaction(request, focus, &mut fx);
-            }
-            (SessionEvent::Asked(ask, asked), _) => self.serve(ask, asked, &mut fx),
-            (SessionEvent::Rename(request, name), _) => {
-                self.rename(name, &mut fx);
-                fx.push(Action::Answer(request, Answer::Done));
-            }
-            (SessionEvent::Rewind(request, entries, head), None) => {
-                conversation.rewind(entries, head);
-                fx.push(Action::Answer(request, Answer::Done));
-            }
-            (SessionEvent::Undo(request), None) => fx.push(Action::Undo(request)),
+            (SessionEvent::Asked(ask, asked), _) => self.serve(ask, asked),
             (SessionEvent::Undone(request, done), _) => {
-                fx.push(Action::Answer(request, Answer::Undone(done)));
+                conversation.answer(request, Answer::Undone(done));
             }
-            (SessionEvent::Named(name), None) => self.rename(Some(name), &mut fx),
-            (SessionEvent::Configure(request, selection, _), None) => {
-                conversation.select(selection, &mut fx);
-                fx.push(Action::Answer(request, Answer::Done));
-            }
-            (SessionEvent::Save(saving), _) => conversation.save(saving, &mut fx),
-            (SessionEvent::Query(request, query), _) => {
-                let answer = self.answer(query);
-                fx.push(Action::Answer(request, answer));
-            }
-            (SessionEvent::Steer(request, text), Some(_)) if !stopping => {
-                conversation.held.push_back(Held {
-                    from: Some(request),
-                    ..Held::said(text)
-                });
-                fx.push(Action::Answer(request, Answer::Done));
-            }
-            (SessionEvent::Steer(request, _), _) => {
-                let why = "no turn is running - send a prompt instead";
-                fx.push(Action::Answer(request, Answer::Refused(why.into())));
-            }
-            (SessionEvent::Amend(request, message, text), _) => {
-                let answer = conversation.amend(message, text);
-                fx.push(Action::Answer(request, answer));
-            }
-            (SessionEvent::Interrupt(Some(request)), None) => {
-                fx.push(Action::Answer(request, conversation.stopped()));
-            }
-            (SessionEvent::Interrupt(None), None) => {}
+            (SessionEvent::Named(name), None) => self.rename(Some(name)),
+            (SessionEvent::Save(saving), _) => conversation.save(saving),
             (SessionEvent::Appended { error, path }, None) => {
-                let warning = conversation.appended(error, path, &mut fx);
-                if let Some(warning) = warning {
-                    fx.push(Action::Emit(None, TurnEvent::Warning(warning)));
+                if let Some(warning) = conversation.appended(error, path) {
+                    conversation.push(Action::Emit(None, TurnEvent::Warning(warning)));
                 }
             }
             (event, Some(turn)) => {
-                if turn.step(event, conversation, &mut fx) == Flow::Over {
-                    self.turn_over(&mut fx);
+                if turn.step(event, conversation) == Flow::Over {
+                    self.turn_over();
                 }
             }
             // A late answer to a turn that is over.
@@ -218,75 +138,94 @@ impl Session {
         }
     }
 
-    /// Starts a turn. A line that needs none is over at once.
-    pub(super) fn start(
-        &mut self,
-        request: RequestId,
-        prompt: Prompt,
-        limits: Limits,
-        fx: &mut Effects<'_>,
-    ) {
-        fx.request = Some(request);
+    fn serve_want(&mut self, request: RequestId, want: Want) {
+        let (running, stopping) = (self.turn.is_some(), self.is_stopping());
         let conversation = &mut self.conversation;
-        self.turn = Some(Turn::start(prompt, limits, conversation, fx));
+        let answer = match want {
+            Want::Interrupt => return conversation.stopped(vec![request]),
+            Want::Messages => {
+                Answer::Messages(conversation.history.clone(), conversation.log_path())
+            }
+            Want::Info => Answer::Info(Box::new(self.info())),
+            Want::Rename(name) => {
+                self.rename(name);
+                Answer::Done
+            }
+            Want::Amend(message, text) => conversation.amend(message, text),
+            Want::Steer(text) if running && !stopping => {
+                conversation.held.push_back(Held {
+                    from: Some(request),
+                    ..Held::said(text)
+                });
+                Answer::Done
+            }
+            Want::Steer(_) => Answer::Refused("no turn is running - send a prompt instead".into()),
+            Want::Configure {
+                selection,
+                during_turn: true,
+            } if running => {
+                conversation.select_next(selection);
+                Answer::Done
+            }
+            Want::Compact {
+                focus,
+                during_turn: true,
+            } if running && !stopping => {
+                conversation.compact_asked = Some(focus);
+                Answer::Done
+            }
+            Want::Shell(_) if running => Answer::Refused(BUSY.into()),
+            want if stopping => return self.waiting.push_back((request, want)),
+            _ if running => Answer::Refused(BUSY.into()),
+            Want::Prompt(prompt, limits) => return self.start(request, prompt, limits),
+            Want::Shell(command) => return self.start_shell(request, command),
+            Want::Compact { focus, .. } => return self.start_compaction(request, focus),
+            Want::Undo => return conversation.push(Action::Undo(request)),
+            Want::Rewind(entries, head) => {
+                conversation.rewind(entries, head);
+                Answer::Done
+            }
+            Want::Configure { selection, .. } => {
+                conversation.select(selection);
+                Answer::Done
+            }
+        };
+        self.conversation.answer(request, answer);
     }
 
-    pub(super) fn start_compaction(
-        &mut self,
-        request: RequestId,
-        focus: Option<String>,
-        fx: &mut Effects<'_>,
-    ) {
-        fx.request = Some(request);
+    /// Starts a turn. A line that needs none is over at once.
+    pub(super) fn start(&mut self, request: RequestId, prompt: Prompt, limits: Limits) {
+        let conversation = &mut self.conversation;
+        self.turn = Some(Turn::start(request, prompt, limits, conversation));
+    }
+
+    pub(super) fn start_compaction(&mut self, request: RequestId, focus: Option<String>) {
         let conversation = &mut self.conversation;
         let turn = self
             .turn
             .insert(Turn::idle(request, Limits::default(), conversation));
-        if turn.start_compaction(focus, conversation, fx) == Flow::Over {
-            self.turn_over(fx);
+        if turn.start_compaction(focus, conversation) == Flow::Over {
+            self.turn_over();
         }
     }
 
-    fn turn_over(&mut self, fx: &mut Effects<'_>) {
+    fn turn_over(&mut self) {
         self.turn = None;
         if let Some(focus) = self.conversation.compact_asked.take() {
-            self.start_compaction(RequestId::NOBODY, focus, fx);
+            self.start_compaction(RequestId::NOBODY, focus);
         }
     }
 
-    fn answer(&self, query: Query) -> Answer {
+    fn info(&self) -> SessionInfo {
         let conversation = &self.conversation;
-        match query {
-            Query::Messages => {
-                Answer::Messages(conversation.history.clone(), conversation.log_path())
-            }
-            Query::Info => Answer::Info(Box::new(SessionInfo {
-                workspace: conversation.spec.workspace.clone(),
-                log: conversation.log_path(),
-                head: conversation.head().map(String::from),
-                name: conversation.name.clone(),
-                selection: conversation.selection.clone(),
-                messages: conversation.history.len(),
-                running: self.turn.is_some(),
-            })),
+        SessionInfo {
+            workspace: conversation.spec.workspace.clone(),
+            log: conversation.log_path(),
+            head: conversation.head().map(String::from),
+            name: conversation.name.clone(),
+            selection: conversation.selection.clone(),
+            messages: conversation.history.len(),
+            running: self.turn.is_some(),
         }
-    }
-}
-
-/// The request that an event answers to, when a frontend sent it.
-fn request_of(event: &SessionEvent) -> Option<RequestId> {
-    match event {
-        SessionEvent::Prompt(request, ..)
-        | SessionEvent::Steer(request, _)
-        | SessionEvent::Amend(request, ..)
-        | SessionEvent::Shell(request, _)
-        | SessionEvent::Compact(request, ..)
-        | SessionEvent::Rename(request, _)
-        | SessionEvent::Rewind(request, ..)
-        | SessionEvent::Undo(request)
-        | SessionEvent::Configure(request, ..)
-        | SessionEvent::Query(request, _)
-        | SessionEvent::Interrupt(Some(request)) => Some(*request),
-        _ => None,
     }
 }

@@ -105,7 +105,7 @@ impl Runtime {
     pub(super) fn forked(&mut self, wanted: Forking, spec: Arc<SessionSpec>, past: Past) {
         let path = past.log.as_ref().map(|log| log.path().to_path_buf());
         if let Some(original) = wanted.replaces {
-            self.step(original, SessionEvent::Interrupt(None));
+            self.step(original, SessionEvent::Stop);
             self.leave(original, None, Some(Reason::Fork));
         }
         let origin = Origin {

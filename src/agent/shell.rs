@@ -3,8 +3,7 @@
 //! It runs like a call of `bash` without a time limit, and the session takes no prompt meanwhile.
 
 use super::action::{Action, SessionEvent};
-use super::conversation::Effects;
-use super::event::{Answer, RequestId, TurnEvent};
+use super::event::{Answer, RequestId, TurnEvent, Want};
 use super::session::Session;
 use crate::chat::{Keep, Message, ToolResult};
 
@@ -27,14 +26,10 @@ pub(super) struct Shell {
 }
 
 impl Session {
-    pub(super) fn start_shell(
-        &mut self,
-        request: RequestId,
-        command: String,
-        fx: &mut Effects<'_>,
-    ) {
+    pub(super) fn start_shell(&mut self, request: RequestId, command: String) {
         let id = self.conversation.call_id();
-        fx.push(Action::RunShell(id, command.clone()));
+        self.conversation
+            .push(Action::RunShell(id, command.clone()));
         self.shell = Some(Shell {
             request,
             id,
@@ -44,37 +39,39 @@ impl Session {
     }
 
     /// Takes what concerns the running command; everything else comes back.
-    pub(super) fn step_shell(
-        &mut self,
-        event: SessionEvent,
-        fx: &mut Effects<'_>,
-    ) -> Option<SessionEvent> {
+    pub(super) fn step_shell(&mut self, event: SessionEvent) -> Option<SessionEvent> {
         let Some(shell) = &mut self.shell else {
             return Some(event);
         };
         match event {
             SessionEvent::ToolOutput(id, stream, chunk) if id == shell.id => {
                 let event = TurnEvent::ToolOutput { id, stream, chunk };
-                fx.push(Action::Emit(Some(shell.request), event));
+                self.conversation
+                    .push(Action::Emit(Some(shell.request), event));
             }
-            SessionEvent::ToolDone(id, result) if id == shell.id => self.shell_done(result, fx),
-            SessionEvent::Interrupt(from) => {
-                shell.interrupters.extend(from);
-                fx.push(Action::CancelTool(shell.id));
+            SessionEvent::ToolDone(id, result) if id == shell.id => self.shell_done(result),
+            SessionEvent::Stop => self.conversation.push(Action::CancelTool(shell.id)),
+            SessionEvent::Want(request, Want::Interrupt) => {
+                shell.interrupters.push(request);
+                self.conversation.push(Action::CancelTool(shell.id));
             }
-            SessionEvent::Prompt(request, ..)
-            | SessionEvent::Compact(request, ..)
-            | SessionEvent::Rewind(request, ..)
-            | SessionEvent::Undo(request)
-            | SessionEvent::Shell(request, _) => {
-                fx.push(Action::Answer(request, Answer::Refused(RUNS.into())));
+            SessionEvent::Want(
+                request,
+                Want::Prompt(..)
+                | Want::Compact { .. }
+                | Want::Rewind(..)
+                | Want::Undo
+                | Want::Shell(_),
+            ) => {
+                let answer = Answer::Refused(RUNS.into());
+                self.conversation.answer(request, answer);
             }
             event => return Some(event),
         }
         None
     }
 
-    fn shell_done(&mut self, result: ToolResult, fx: &mut Effects<'_>) {
+    fn shell_done(&mut self, result: ToolResult) {
         let Some(shell) = self.shell.take() else {
             return;
         };
@@ -84,12 +81,10 @@ impl Session {
         let output = result.content.clone();
         let output = results.fit(output, Keep::Tail, result.lost, may_read_more);
         let message = Message::user(message(&shell.command, &output));
-        conversation.commit(message, None, fx);
+        conversation.commit(message, None);
         let answer = Answer::Shell(Box::new(result));
-        fx.push(Action::Answer(shell.request, answer));
-        for request in shell.interrupters {
-            fx.push(Action::Answer(request, conversation.stopped()));
-        }
+        conversation.answer(shell.request, answer);
+        conversation.stopped(shell.interrupters);
     }
 }
 

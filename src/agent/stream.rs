@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::action::{Action, Job, Topic};
 use super::compact;
-use super::conversation::{Conversation, Effects, Held};
+use super::conversation::{Conversation, Held};
 use super::details::{Decision, Details, cause_label};
 use super::event::TurnEvent;
 use super::summarise::{self, Reason};
@@ -104,21 +104,20 @@ impl Turn {
         events: Vec<StreamEvent>,
         slept: Duration,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         for event in events {
             if !matches!(self.reply_mut(), Some(reply) if reply.job == job) {
                 return;
             }
             if let StreamEvent::Failed(failure) = event {
-                return self.on_failure(*failure, slept, conversation, fx);
+                return self.on_failure(*failure, slept, conversation);
             }
             if self.campaign.recovering && !matches!(event, StreamEvent::Opened { .. }) {
                 self.campaign.recovering = false;
                 let (attempt, limit) = (self.campaign.attempt, self.campaign.limit);
-                self.emit(TurnEvent::Recovered { attempt, limit }, fx);
+                self.emit(TurnEvent::Recovered { attempt, limit }, conversation);
             }
-            let heard = fx.now.instant;
+            let heard = conversation.now.instant;
             let summarises = self.compaction.is_some();
             let Some(reply) = self.reply_mut() else {
                 return;
@@ -130,10 +129,10 @@ impl Turn {
                 _ => 0,
             };
             if reply.bytes > REPLY_LARGEST {
-                fx.push(Action::CloseStream);
+                conversation.push(Action::CloseStream);
                 let message = format!("the reply is over {} MiB", REPLY_LARGEST >> 20);
                 let failure = Failure::new(Cause::Rejected, Stage::Stream, message);
-                return self.on_failure(failure, Duration::ZERO, conversation, fx);
+                return self.on_failure(failure, Duration::ZERO, conversation);
             }
             match event {
                 StreamEvent::Opened { status, request_id } => {
@@ -142,13 +141,13 @@ impl Turn {
                 StreamEvent::Text(deltas) => {
                     reply.text.push_str(deltas.text());
                     if !summarises {
-                        self.emit(TurnEvent::Text(deltas), fx);
+                        self.emit(TurnEvent::Text(deltas), conversation);
                     }
                 }
                 StreamEvent::Reasoning(deltas) => {
                     reply.reasoned = true;
                     if !summarises {
-                        self.emit(TurnEvent::Reasoning(deltas), fx);
+                        self.emit(TurnEvent::Reasoning(deltas), conversation);
                     }
                 }
                 StreamEvent::CallProgress(bytes) => reply.argument_bytes += bytes,
@@ -162,7 +161,7 @@ impl Turn {
                 }
                 StreamEvent::Usage(usage) => reply.usage = Some(usage),
                 StreamEvent::Done { finish, malformed } => {
-                    self.on_done(finish, malformed, conversation, fx);
+                    self.on_done(finish, malformed, conversation);
                 }
                 StreamEvent::Failed(_) => {}
             }
@@ -171,9 +170,9 @@ impl Turn {
 
     /// The silence limit passed: fails the stream unless content came meanwhile, or e itself was
     /// held up by a slow reader.
-    pub(super) fn on_silence(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    pub(super) fn on_silence(&mut self, conversation: &mut Conversation) {
         let limit = Duration::from_secs(conversation.spec.settings.stall_seconds);
-        let now = fx.now;
+        let now = conversation.now;
         let Some(reply) = self.reply_mut() else {
             return;
         };
@@ -182,12 +181,12 @@ impl Turn {
         }
         let due = reply.heard + limit;
         if due > now.instant {
-            return fx.push(Action::SetTimer(Topic::Silence, due));
+            return conversation.push(Action::SetTimer(Topic::Silence, due));
         }
-        fx.push(Action::CloseStream);
+        conversation.push(Action::CloseStream);
         let message = format!("the provider sent nothing for {} s", limit.as_secs());
         let failure = Failure::new(Cause::Stalled, Stage::Stream, message);
-        self.on_failure(failure, Duration::ZERO, conversation, fx);
+        self.on_failure(failure, Duration::ZERO, conversation);
     }
 
     /// Keeps what streamed before a stop or a failure, with an answer for every call.
@@ -196,17 +195,16 @@ impl Turn {
         mut reply: Reply,
         outcome: Outcome,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         if self.compaction.is_some() {
-            let (_, response) = self.take_summary(reply, conversation, fx);
+            let (_, response) = self.take_summary(reply, conversation);
             if response.usage.is_some() {
-                conversation.commit_response(response, fx);
+                conversation.commit_response(response);
             }
             return;
         }
         let calls = std::mem::take(&mut reply.calls);
-        self.commit_reply(reply, calls.clone(), conversation, fx);
+        self.commit_reply(reply, calls.clone(), conversation);
         let why = match outcome {
             Outcome::Cancelled => "the turn was interrupted before this call ran",
             _ => "the reply broke off before this call ran",
@@ -218,43 +216,37 @@ impl Turn {
                 outcome,
                 summary: outcome.record_name().into(),
             };
-            conversation.commit(result, None, fx);
+            conversation.commit(result, None);
         }
     }
 
-    fn on_done(
-        &mut self,
-        finish: Finish,
-        malformed: u32,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
-        let Some(mut reply) = self.take_reply(fx) else {
+    fn on_done(&mut self, finish: Finish, malformed: u32, conversation: &mut Conversation) {
+        let Some(mut reply) = self.take_reply(conversation) else {
             return;
         };
         if self.compaction.is_some() {
-            return self.on_summary(reply, &finish, malformed, conversation, fx);
+            return self.on_summary(reply, &finish, malformed, conversation);
         }
         let blank = reply.text.trim().is_empty();
         if blank && reply.calls.is_empty() && !reply.reasoned && conversation.held.is_empty() {
-            return self.on_blank(reply, finish, malformed, conversation, fx);
+            return self.on_blank(reply, finish, malformed, conversation);
         }
         let unanswered = blank && reply.calls.is_empty() && conversation.held.is_empty();
         let calls = std::mem::take(&mut reply.calls);
-        self.commit_reply(reply, calls.clone(), conversation, fx);
-        self.warn_of_finish(&finish, malformed, fx);
+        self.commit_reply(reply, calls.clone(), conversation);
+        self.warn_of_finish(&finish, malformed, conversation);
         if !calls.is_empty() {
-            return self.run_batch(calls, conversation, fx);
+            return self.run_batch(calls, conversation);
         }
         if unanswered {
             let message = conversation.spec.settings.no_answer_message.clone();
             let message = message.unwrap_or_else(|| NO_ANSWER.into());
-            self.emit(TurnEvent::Warning(message), fx);
+            self.emit(TurnEvent::Warning(message), conversation);
         }
         if conversation.held.is_empty() {
-            self.end(false, conversation, fx)
+            self.end(false, conversation)
         } else {
-            self.next_step(conversation, fx)
+            self.next_step(conversation)
         }
     }
 
@@ -265,9 +257,8 @@ impl Turn {
         finish: Finish,
         malformed: u32,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
-        self.warn_of_finish(&finish, malformed, fx);
+        self.warn_of_finish(&finish, malformed, conversation);
         if self.campaign.blank_retried || self.campaign.limit < 2 {
             let message = "the provider gave an empty response - send the prompt again or choose another model";
             let mut failure = Failure::new(Cause::Unavailable, Stage::Stream, message);
@@ -279,9 +270,9 @@ impl Turn {
                 true => Decision::NotRetryable,
                 false => Decision::Disabled,
             };
-            return self.fail(failure, decision, reply, conversation, fx);
+            return self.fail(failure, decision, reply, conversation);
         }
-        self.commit_reply(reply, Vec::new(), conversation, fx);
+        self.commit_reply(reply, Vec::new(), conversation);
         self.campaign.blank_retried = true;
         self.campaign.attempt = 2;
         self.campaign.recovering = true;
@@ -292,8 +283,11 @@ impl Turn {
             cause: cause_label(Cause::Unavailable),
             reason: "empty response".into(),
         };
-        self.emit(event, fx);
-        self.wait_to_retry(fx.now.instant + Duration::from_secs(1), fx);
+        self.emit(event, conversation);
+        self.wait_to_retry(
+            conversation.now.instant + Duration::from_secs(1),
+            conversation,
+        );
     }
 
     fn on_failure(
@@ -301,9 +295,8 @@ impl Turn {
         mut failure: Failure,
         slept: Duration,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
-        let Some(mut reply) = self.take_reply(fx) else {
+        let Some(mut reply) = self.take_reply(conversation) else {
             return;
         };
         if let Some((status, request_id)) = reply.opened.take() {
@@ -311,7 +304,7 @@ impl Turn {
             failure.request_id = failure.request_id.or(request_id);
         }
         if slept >= SLEEP_SHORTEST && self.compaction.is_none() {
-            return self.on_sleep(reply, slept, conversation, fx);
+            return self.on_sleep(reply, slept, conversation);
         }
         let overflow = failure.cause == Cause::Overflow && reply.produced_nothing();
         let may_help = || {
@@ -320,7 +313,7 @@ impl Turn {
         };
         if overflow && self.compaction.is_none() && !self.overflowed && may_help() {
             self.overflowed = true;
-            return self.compact(Reason::TooLong, None, conversation, fx);
+            return self.compact(Reason::TooLong, None, conversation);
         }
         let campaign = &mut self.campaign;
         let too_long = failure
@@ -335,7 +328,11 @@ impl Turn {
         } else if campaign.attempt >= campaign.limit {
             Decision::Exhausted
         } else {
-            let delay = retry_delay(campaign.attempt, failure.retry_after, fx.now.random);
+            let delay = retry_delay(
+                campaign.attempt,
+                failure.retry_after,
+                conversation.now.random,
+            );
             campaign.attempt += 1;
             campaign.recovering = true;
             let event = TurnEvent::Retry {
@@ -345,10 +342,10 @@ impl Turn {
                 cause: cause_label(failure.cause),
                 reason: failure.message,
             };
-            self.emit(event, fx);
-            return self.wait_to_retry(fx.now.instant + delay, fx);
+            self.emit(event, conversation);
+            return self.wait_to_retry(conversation.now.instant + delay, conversation);
         };
-        self.fail(failure, decision, reply, conversation, fx);
+        self.fail(failure, decision, reply, conversation);
     }
 
     fn fail(
@@ -357,7 +354,6 @@ impl Turn {
         decision: Decision,
         reply: Reply,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         let model = conversation.selection.model.clone();
         let failure_is_overflow = failure.cause == Cause::Overflow;
@@ -367,13 +363,17 @@ impl Turn {
             decision,
             self.campaign.attempt,
             self.campaign.limit,
-            fx.now.wall_ms,
+            conversation.now.wall_ms,
         );
         let details = Details {
             provider: model.provider.clone(),
             model: model.id.clone(),
-            timestamp_ms: fx.now.wall_ms,
-            attempt_elapsed_ms: fx.now.instant.duration_since(reply.sent).as_millis() as u64,
+            timestamp_ms: conversation.now.wall_ms,
+            attempt_elapsed_ms: conversation
+                .now
+                .instant
+                .duration_since(reply.sent)
+                .as_millis() as u64,
             step: self.step,
             attempt: self.campaign.attempt,
             max_attempts: self.campaign.limit,
@@ -386,7 +386,7 @@ impl Turn {
             failed_tools,
             failure,
         };
-        self.commit_partial(reply, Outcome::Failed, conversation, fx);
+        self.commit_partial(reply, Outcome::Failed, conversation);
         if failure_is_overflow {
             let overhead = summarise::overhead(self.system(), conversation);
             message = format!("{message}; {overhead}");
@@ -394,41 +394,35 @@ impl Turn {
         if self.compaction.take().is_some() {
             message = format!("the conversation was not compacted and is unchanged: {message}");
         }
-        conversation.commit_failure(details.to_json(), fx);
-        self.emit(TurnEvent::ErrorDetails(Box::new(details)), fx);
-        self.emit(TurnEvent::Error(message), fx);
-        self.end(false, conversation, fx);
+        conversation.commit_failure(details.to_json());
+        self.emit(TurnEvent::ErrorDetails(Box::new(details)), conversation);
+        self.emit(TurnEvent::Error(message), conversation);
+        self.end(false, conversation);
     }
 
     /// The machine slept while the request was out: go on where that makes sense.
-    fn on_sleep(
-        &mut self,
-        reply: Reply,
-        slept: Duration,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    fn on_sleep(&mut self, reply: Reply, slept: Duration, conversation: &mut Conversation) {
         let secs = slept.as_secs();
         let window = Duration::from_secs(conversation.spec.settings.sleep_window_secs);
         if slept < window && reply.produced_nothing() {
-            self.emit(TurnEvent::Slept(secs), fx);
-            return self.send_request(conversation, fx);
+            self.emit(TurnEvent::Slept(secs), conversation);
+            return self.send_request(conversation);
         }
         let goes_on = slept < window && self.campaign.continuations > 0;
-        self.commit_partial(reply, Outcome::Cancelled, conversation, fx);
+        self.commit_partial(reply, Outcome::Cancelled, conversation);
         if goes_on {
             self.campaign.continuations -= 1;
-            self.emit(TurnEvent::Slept(secs), fx);
+            self.emit(TurnEvent::Slept(secs), conversation);
             conversation
                 .held
                 .push_front(Held::said("continue exactly where you stopped"));
-            return self.next_step(conversation, fx);
+            return self.next_step(conversation);
         }
-        self.emit(TurnEvent::SleepStopped(secs), fx);
+        self.emit(TurnEvent::SleepStopped(secs), conversation);
         let message =
             format!("the machine slept for {secs} s during the reply, the turn was stopped");
-        self.emit(TurnEvent::Warning(message), fx);
-        self.end(true, conversation, fx);
+        self.emit(TurnEvent::Warning(message), conversation);
+        self.end(true, conversation);
     }
 
     /// Commits a reply. A blank one without calls leaves only its bill: no dialect accepts an
@@ -438,24 +432,23 @@ impl Turn {
         reply: Reply,
         tool_calls: Vec<ToolCall>,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         let usage = reply.usage;
-        let envelope = self.envelope(Purpose::Turn, usage, conversation, fx);
+        let envelope = self.envelope(Purpose::Turn, usage, conversation);
         if reply.text.trim().is_empty() && tool_calls.is_empty() {
             if usage.is_some() {
-                conversation.commit_response(envelope, fx);
+                conversation.commit_response(envelope);
             }
             return;
         }
         for content in reply.reasoning {
-            conversation.commit(Message::Reasoning { content }, None, fx);
+            conversation.commit(Message::Reasoning { content }, None);
         }
         let message = Message::Assistant {
             content: reply.text,
             tool_calls,
         };
-        conversation.commit(message, Some(envelope), fx);
+        conversation.commit(message, Some(envelope));
         if let Some(usage) = usage {
             conversation.measure(usage.prompt().saturating_add(usage.output));
         }
@@ -465,10 +458,9 @@ impl Turn {
     pub(super) fn take_summary(
         &mut self,
         reply: Reply,
-        conversation: &Conversation,
-        fx: &mut Effects<'_>,
+        conversation: &mut Conversation,
     ) -> (String, Envelope) {
-        let envelope = self.envelope(Purpose::Compaction, reply.usage, conversation, fx);
+        let envelope = self.envelope(Purpose::Compaction, reply.usage, conversation);
         (reply.text, envelope)
     }
 
@@ -477,16 +469,15 @@ impl Turn {
         &mut self,
         purpose: Purpose,
         usage: Option<Usage>,
-        conversation: &Conversation,
-        fx: &mut Effects<'_>,
+        conversation: &mut Conversation,
     ) -> Envelope {
         if let Some(usage) = usage {
-            self.emit(TurnEvent::Usage(usage), fx);
+            self.emit(TurnEvent::Usage(usage), conversation);
         }
         let model = &conversation.selection.model;
         Envelope {
             id: Uuid::now_v7().to_string(),
-            timestamp: fx.now.wall_ms,
+            timestamp: conversation.now.wall_ms,
             provider: model.provider.clone(),
             model: model.id.clone(),
             purpose,
@@ -494,7 +485,7 @@ impl Turn {
         }
     }
 
-    fn warn_of_finish(&mut self, finish: &Finish, malformed: u32, fx: &mut Effects<'_>) {
+    fn warn_of_finish(&mut self, finish: &Finish, malformed: u32, conversation: &mut Conversation) {
         let warning = match finish {
             Finish::Normal | Finish::ToolCalls => None,
             Finish::Length => Some("the reply was cut at the model's output limit".to_string()),
@@ -505,7 +496,7 @@ impl Turn {
             Finish::Other(reason) => Some(format!("the reply ended for the reason `{reason}`")),
         };
         if let Some(warning) = warning {
-            self.emit(TurnEvent::Warning(warning), fx);
+            self.emit(TurnEvent::Warning(warning), conversation);
         }
         if malformed > 0 {
             let (frames, were) = match malformed {
@@ -513,7 +504,7 @@ impl Turn {
                 _ => ("frames", "were"),
             };
             let warning = format!("{malformed} malformed {frames} of the reply {were} skipped");
-            self.emit(TurnEvent::Warning(warning), fx);
+            self.emit(TurnEvent::Warning(warning), conversation);
         }
     }
 }

@@ -8,12 +8,12 @@ use uuid::Uuid;
 
 use super::action::Action;
 use super::compact;
-use super::conversation::{Conversation, Effects};
+use super::conversation::Conversation;
 use super::event::TurnEvent;
 use super::instructions;
 use super::stream::Reply;
 use super::turn::{Phase, Turn};
-use crate::chat::{Message, Voice};
+use crate::chat::Message;
 use crate::extension::{EventName, Hook, HookKind};
 use crate::provider::{Finish, Request};
 use crate::session::{Entry, Envelope, Record, summary_message};
@@ -64,30 +64,25 @@ impl Turn {
         reason: Reason,
         focus: Option<String>,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         let window = conversation.selection.model.context_window;
         let Some(cut) = compact::cut(&conversation.history, window) else {
             let message = "nothing is old enough to be compacted";
-            self.emit(TurnEvent::Warning(message.into()), fx);
+            self.emit(TurnEvent::Warning(message.into()), conversation);
             return match reason {
-                Reason::Queued => self.send_request(conversation, fx),
-                Reason::Asked | Reason::TooLong => self.end(false, conversation, fx),
+                Reason::Queued => self.send_request(conversation),
+                Reason::Asked | Reason::TooLong => self.end(false, conversation),
             };
         };
-        self.emit(TurnEvent::Compacting, fx);
-        conversation.tell(EventName::CompactStart, || json!({}), fx);
+        self.emit(TurnEvent::Compacting, conversation);
+        conversation.tell(EventName::CompactStart, || json!({}));
         self.compaction = Some(Compaction { cut, focus, reason });
         self.campaign.restart();
-        self.ask_for_summary(conversation, fx);
+        self.ask_for_summary(conversation);
     }
 
     /// Sends the request for a summary. Also how it is retried.
-    pub(super) fn ask_for_summary(
-        &mut self,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    pub(super) fn ask_for_summary(&mut self, conversation: &mut Conversation) {
         let Some(Compaction { cut, focus, .. }) = &self.compaction else {
             return;
         };
@@ -104,7 +99,7 @@ impl Turn {
             tools: Arc::default(),
             session_id: conversation.spec.id.clone(),
         };
-        self.open_stream(request, conversation, fx);
+        self.open_stream(request, conversation);
     }
 
     /// The summary is there: checks it and puts it in place.
@@ -114,12 +109,11 @@ impl Turn {
         finish: &Finish,
         malformed: u32,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         let Some(Compaction { cut, reason, .. }) = self.compaction.take() else {
             return;
         };
-        let (summary, response) = self.take_summary(reply, conversation, fx);
+        let (summary, response) = self.take_summary(reply, conversation);
         let summary = summary.trim().to_owned();
         let problem = match finish {
             Finish::Normal if malformed == 0 && !summary.is_empty() => None,
@@ -129,8 +123,8 @@ impl Turn {
             _ => Some("the model gave no summary"),
         };
         if let Some(problem) = problem {
-            conversation.commit_response(response, fx);
-            return self.compaction_failed(problem, reason, conversation, fx);
+            conversation.commit_response(response);
+            return self.compaction_failed(problem, reason, conversation);
         }
         let draft = Draft {
             summary,
@@ -139,30 +133,25 @@ impl Turn {
             response,
         };
         if !conversation.has_hook(HookKind::CompactSummary) {
-            return self.install(draft, conversation, fx);
+            return self.install(draft, conversation);
         }
         let job = conversation.job();
         let summary = draft.summary.clone();
-        fx.push(Action::Ask(job, Hook::CompactSummary { summary }));
+        conversation.push(Action::Ask(job, Hook::CompactSummary { summary }));
         self.phase = Phase::Rewriting(Box::new((job, Some(draft))));
     }
 
     /// The turn stops before the summary was installed; what it cost is still billed.
-    pub(super) fn drop_draft(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    pub(super) fn drop_draft(&mut self, conversation: &mut Conversation) {
         if let Phase::Rewriting(rewriting) = &mut self.phase {
             if let Some(draft) = rewriting.1.take() {
-                conversation.commit_response(draft.response, fx);
+                conversation.commit_response(draft.response);
             }
         }
     }
 
     /// Puts a summary in the place of the older part.
-    pub(super) fn install(
-        &mut self,
-        draft: Draft,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    pub(super) fn install(&mut self, draft: Draft, conversation: &mut Conversation) {
         let Draft {
             summary,
             cut,
@@ -190,38 +179,38 @@ impl Turn {
             .map(|message| compact::estimate(message))
             .sum();
         if after >= before {
-            conversation.commit_response(response, fx);
-            return self.compaction_failed("the summary is no shorter", reason, conversation, fx);
+            conversation.commit_response(response);
+            return self.compaction_failed("the summary is no shorter", reason, conversation);
         }
         let missing = compact::missing_sections(&summary);
         if !missing.is_empty() {
             let message = format!("the summary has no section on: {}", missing.join(", "));
-            self.emit(TurnEvent::Warning(message), fx);
+            self.emit(TurnEvent::Warning(message), conversation);
         }
         let first_kept = history.iter().find_map(|entry| entry.id.clone());
         let record = Record::Compact {
             id: Uuid::now_v7().to_string(),
-            parent: None,
-            timestamp: fx.now.wall_ms,
+            parent: conversation.head().map(String::from),
+            timestamp: conversation.now.wall_ms,
             summary: summary.clone(),
             first_kept,
             response: Some(response),
         };
-        conversation.replace(history, record, fx);
+        conversation.replace(history, record);
         for message in instructions {
-            conversation.commit((*message).clone(), None, fx);
+            conversation.commit((*message).clone(), None);
         }
         let context_tokens = conversation.context_tokens(self.system());
-        conversation.tell(EventName::CompactEnd, || json!({"summary": summary}), fx);
+        conversation.tell(EventName::CompactEnd, || json!({"summary": summary}));
         let event = TurnEvent::Compacted {
             summary,
             context_tokens,
         };
-        self.emit(event, fx);
+        self.emit(event, conversation);
         match reason {
-            Reason::Asked => self.end(false, conversation, fx),
+            Reason::Asked => self.end(false, conversation),
             // Still too long by the estimate: the server knows better, and it is asked once.
-            Reason::TooLong | Reason::Queued => self.send_request(conversation, fx),
+            Reason::TooLong | Reason::Queued => self.send_request(conversation),
         }
     }
 
@@ -232,16 +221,15 @@ impl Turn {
         problem: &str,
         reason: Reason,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         self.compaction = None;
         let message = format!("the conversation was not compacted and is unchanged: {problem}");
         if reason == Reason::Queued {
-            self.emit(TurnEvent::Warning(message), fx);
-            return self.send_request(conversation, fx);
+            self.emit(TurnEvent::Warning(message), conversation);
+            return self.send_request(conversation);
         }
-        self.emit(TurnEvent::Error(message), fx);
-        self.end(false, conversation, fx);
+        self.emit(TurnEvent::Error(message), conversation);
+        self.end(false, conversation);
     }
 }
 
@@ -262,18 +250,10 @@ pub(super) fn overhead(system: &str, conversation: &Conversation) -> String {
 }
 
 fn nested_instructions(older: &[Entry]) -> Vec<Arc<Message>> {
-    let is_nested = |message: &Message| match message {
-        Message::User {
-            content,
-            voice: Voice::Internal,
-            ..
-        } => instructions::directory_of(content).is_some(),
-        _ => false,
-    };
     older
         .iter()
         .map(|entry| &entry.message)
-        .filter(|message| is_nested(message))
+        .filter(|message| instructions::directory_of(message).is_some())
         .cloned()
         .collect()
 }

@@ -17,8 +17,8 @@ use serde_json::json;
 
 use super::action::{Action, Job, SessionEvent, Topic};
 use super::batch::Batch;
-use super::conversation::{Conversation, Effects};
-use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent};
+use super::conversation::Conversation;
+use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent, Want};
 use super::hooks::Pending;
 use super::instructions;
 use super::report::Report;
@@ -131,109 +131,94 @@ impl Turn {
         &mut self,
         focus: Option<String>,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) -> Flow {
-        self.compact(Reason::Asked, focus, conversation, fx);
-        self.settle(conversation, fx)
+        self.compact(Reason::Asked, focus, conversation);
+        self.settle(conversation)
     }
 
     /// Begins with a prompt.
     pub fn start(
+        request: RequestId,
         prompt: Prompt,
         limits: Limits,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) -> Self {
-        let request = fx.request.unwrap_or(RequestId(0));
         let mut turn = Self::idle(request, limits, conversation);
         if let Some(seconds) = limits.seconds {
-            let at = fx.now.instant + Duration::from_secs(seconds);
-            fx.push(Action::SetTimer(Topic::Budget, at));
+            let at = conversation.now.instant + Duration::from_secs(seconds);
+            conversation.push(Action::SetTimer(Topic::Budget, at));
         }
-        turn.submit(prompt, conversation, fx);
+        turn.submit(prompt, conversation);
         turn
     }
 
     /// Tells the frontend that a turn begins.
-    pub(super) fn announce(&mut self, fx: &mut Effects<'_>) {
+    pub(super) fn announce(&mut self, conversation: &mut Conversation) {
         self.announced = true;
-        self.emit(TurnEvent::TurnStart, fx);
+        self.emit(TurnEvent::TurnStart, conversation);
     }
 
     /// Takes one event. Other requests than interrupts are the session's business and never arrive
     /// here.
-    pub fn step(
-        &mut self,
-        event: SessionEvent,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) -> Flow {
+    pub fn step(&mut self, event: SessionEvent, conversation: &mut Conversation) -> Flow {
         match event {
-            SessionEvent::Prompt(..)
-            | SessionEvent::Steer(..)
-            | SessionEvent::Amend(..)
-            | SessionEvent::Shell(..)
-            | SessionEvent::Compact(..)
-            | SessionEvent::Configure(..)
-            | SessionEvent::Rename(..)
-            | SessionEvent::Rewind(..)
-            | SessionEvent::Undo(..)
-            | SessionEvent::Undone(..)
-            | SessionEvent::Save(..)
-            | SessionEvent::Query(..)
-            | SessionEvent::Asked(..) => {}
-            SessionEvent::Interrupt(from) => {
-                self.interrupters.extend(from);
-                self.stop(Stop::Interrupted, conversation, fx);
+            SessionEvent::Stop => self.stop(Stop::Interrupted, conversation),
+            SessionEvent::Want(request, Want::Interrupt) => {
+                self.interrupters.push(request);
+                self.stop(Stop::Interrupted, conversation);
             }
+            SessionEvent::Want(..)
+            | SessionEvent::Undone(..)
+            | SessionEvent::Save(_)
+            | SessionEvent::Asked(..) => {}
             SessionEvent::Prepared(job, system) => {
                 if matches!(self.phase, Phase::Preparing(expected) if expected == job) {
                     self.system = system;
-                    self.prepared(conversation, fx);
+                    self.prepared(conversation);
                 }
             }
-            SessionEvent::Hooked(job, verdict) => self.hooked(job, verdict, conversation, fx),
-            SessionEvent::Expanded(job, filled) => self.expanded(job, filled, conversation, fx),
-            SessionEvent::Commanded(job, result) => self.commanded(job, result, conversation, fx),
-            SessionEvent::Named(name) => self.rename(Some(name), conversation, fx),
+            SessionEvent::Hooked(job, verdict) => self.hooked(job, verdict, conversation),
+            SessionEvent::Expanded(job, filled) => self.expanded(job, filled, conversation),
+            SessionEvent::Commanded(job, result) => self.commanded(job, result, conversation),
+            SessionEvent::Named(name) => self.rename(Some(name), conversation),
             SessionEvent::Stream { job, events, slept } => {
-                self.on_stream(job, events, slept, conversation, fx);
+                self.on_stream(job, events, slept, conversation);
             }
             SessionEvent::Identified(job, identities) => {
                 if let Phase::Running(batch) = &mut self.phase {
                     batch.identified(job, identities);
-                    self.advance_batch(conversation, fx);
+                    self.advance_batch(conversation);
                 }
             }
             SessionEvent::ToolOutput(id, stream, chunk) => {
                 if matches!(&self.phase, Phase::Running(batch) if batch.is_running(id)) {
-                    self.emit(TurnEvent::ToolOutput { id, stream, chunk }, fx);
+                    self.emit(TurnEvent::ToolOutput { id, stream, chunk }, conversation);
                 }
             }
-            SessionEvent::ToolDone(id, result) => self.on_tool_done(id, result, conversation, fx),
+            SessionEvent::ToolDone(id, result) => self.on_tool_done(id, result, conversation),
             SessionEvent::Instructions(job, found) => {
                 if matches!(self.phase, Phase::Instructing(expected) if expected == job) {
                     for one in found {
-                        self.join_instructions(one, conversation, fx);
+                        self.join_instructions(one, conversation);
                     }
-                    self.next_step(conversation, fx);
+                    self.next_step(conversation);
                 }
             }
             SessionEvent::Appended { error, path } => {
-                if let Some(warning) = conversation.appended(error, path, fx) {
-                    self.emit(TurnEvent::Warning(warning), fx);
+                if let Some(warning) = conversation.appended(error, path) {
+                    self.emit(TurnEvent::Warning(warning), conversation);
                 }
             }
-            SessionEvent::Timer(topic) => self.on_timer(topic, conversation, fx),
+            SessionEvent::Timer(topic) => self.on_timer(topic, conversation),
         }
-        self.settle(conversation, fx)
+        self.settle(conversation)
     }
 
     /// Ends the turn when it is over and logged.
-    fn settle(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) -> Flow {
+    fn settle(&mut self, conversation: &mut Conversation) -> Flow {
         match self.phase {
             Phase::Finishing { aborted, overdue } if overdue || conversation.log_settled() => {
-                self.finish(aborted, conversation, fx);
+                self.finish(aborted, conversation);
                 Flow::Over
             }
             _ => Flow::Continues,
@@ -258,35 +243,35 @@ impl Turn {
     }
 
     /// Tells the frontend, and takes the event into the result.
-    pub(super) fn emit(&mut self, event: TurnEvent, fx: &mut Effects<'_>) {
+    pub(super) fn emit(&mut self, event: TurnEvent, conversation: &mut Conversation) {
         self.report.observe(&event);
-        fx.push(Action::Emit(Some(self.request), event));
+        conversation.push(Action::Emit(Some(self.request), event));
     }
 
     /// Begins the next step: held messages first, then a request.
-    pub(super) fn next_step(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    pub(super) fn next_step(&mut self, conversation: &mut Conversation) {
         if let Some(stop) = self.limit_reached(conversation) {
-            return self.stop(stop, conversation, fx);
+            return self.stop(stop, conversation);
         }
         if self.step >= MAX_STEPS {
             let message = format!(
                 "the turn made {MAX_STEPS} requests and was stopped - send `continue` to go on"
             );
-            self.emit(TurnEvent::Error(message), fx);
-            return self.end(false, conversation, fx);
+            self.emit(TurnEvent::Error(message), conversation);
+            return self.end(false, conversation);
         }
         self.step += 1;
         for held in std::mem::take(&mut conversation.held) {
-            self.join(held.content, held.internal, conversation, fx);
+            self.join(held.content, held.internal, conversation);
         }
         self.campaign.restart();
         if let Some(focus) = conversation.compact_asked.take() {
-            return self.compact(Reason::Queued, focus, conversation, fx);
+            return self.compact(Reason::Queued, focus, conversation);
         }
         if self.should_compact(conversation) {
-            return self.compact(Reason::TooLong, None, conversation, fx);
+            return self.compact(Reason::TooLong, None, conversation);
         }
-        self.send_request(conversation, fx);
+        self.send_request(conversation);
     }
 
     /// What somebody says joins the turn. People see it if it is not internal.
@@ -295,17 +280,16 @@ impl Turn {
         content: String,
         internal: bool,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         if internal {
-            return conversation.commit(Message::internal(content), None, fx);
+            return conversation.commit(Message::internal(content), None);
         }
-        self.emit(TurnEvent::Steered(content.clone()), fx);
-        conversation.commit(Message::steered(content), None, fx);
+        self.emit(TurnEvent::Steered(content.clone()), conversation);
+        conversation.commit(Message::steered(content), None);
     }
 
     /// Sends the history as it stands. Also how a retry is made.
-    pub(super) fn send_request(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    pub(super) fn send_request(&mut self, conversation: &mut Conversation) {
         let (spec, selection) = (&conversation.spec, &conversation.selection);
         let request = Request {
             model: selection.model.clone(),
@@ -316,20 +300,18 @@ impl Turn {
             tools: conversation.advertised(),
             session_id: spec.id.clone(),
         };
-        self.open_stream(request, conversation, fx);
+        self.open_stream(request, conversation);
     }
 
-    pub(super) fn open_stream(
-        &mut self,
-        request: Request,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    pub(super) fn open_stream(&mut self, request: Request, conversation: &mut Conversation) {
         let silence = Duration::from_secs(conversation.spec.settings.stall_seconds);
         let job = conversation.job();
-        self.phase = Phase::Streaming(Box::new(Reply::new(job, fx.now.instant)));
-        fx.push(Action::SetTimer(Topic::Silence, fx.now.instant + silence));
-        fx.push(Action::OpenStream(job, Box::new(request)));
+        self.phase = Phase::Streaming(Box::new(Reply::new(job, conversation.now.instant)));
+        conversation.push(Action::SetTimer(
+            Topic::Silence,
+            conversation.now.instant + silence,
+        ));
+        conversation.push(Action::OpenStream(job, Box::new(request)));
     }
 
     /// The system prompt of this turn.
@@ -338,9 +320,9 @@ impl Turn {
     }
 
     /// Waits until `at`, then asks again.
-    pub(super) fn wait_to_retry(&mut self, at: Instant, fx: &mut Effects<'_>) {
+    pub(super) fn wait_to_retry(&mut self, at: Instant, conversation: &mut Conversation) {
         self.phase = Phase::Waiting;
-        fx.push(Action::SetTimer(Topic::Retry, at));
+        conversation.push(Action::SetTimer(Topic::Retry, at));
     }
 
     /// The open stream, when there is one.
@@ -352,8 +334,8 @@ impl Turn {
     }
 
     /// Takes the stream's reply out; the phase is left to the caller to set.
-    pub(super) fn take_reply(&mut self, fx: &mut Effects<'_>) -> Option<Reply> {
-        fx.push(Action::ClearTimer(Topic::Silence));
+    pub(super) fn take_reply(&mut self, conversation: &mut Conversation) -> Option<Reply> {
+        conversation.push(Action::ClearTimer(Topic::Silence));
         match std::mem::replace(&mut self.phase, Phase::Waiting) {
             Phase::Streaming(reply) => Some(*reply),
             other => {
@@ -368,133 +350,119 @@ impl Turn {
         &mut self,
         calls: Vec<crate::chat::ToolCall>,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         let (batch, announced) = Batch::new(calls, conversation);
-        self.emit(TurnEvent::ToolBatch(announced), fx);
+        self.emit(TurnEvent::ToolBatch(announced), conversation);
         self.phase = Phase::Running(batch);
-        self.advance_batch(conversation, fx);
+        self.advance_batch(conversation);
     }
 
     /// Ends the turn: the log gets its moment, then `turn_end` and the answer.
-    pub(super) fn end(
-        &mut self,
-        aborted: bool,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    pub(super) fn end(&mut self, aborted: bool, conversation: &mut Conversation) {
         for topic in [
             Topic::Retry,
             Topic::Silence,
             Topic::CancelGrace,
             Topic::Budget,
         ] {
-            fx.push(Action::ClearTimer(topic));
+            conversation.push(Action::ClearTimer(topic));
         }
-        fx.push(Action::EndLane);
+        conversation.push(Action::EndLane);
         if aborted && self.announced {
             let why = match &self.stop {
                 Some(Stop::Limit(limit)) => limit,
                 _ => "interrupted",
             };
-            conversation.commit_failure(json!({"summary": why, "cause": "interrupted"}), fx);
+            conversation.commit_failure(json!({"summary": why, "cause": "interrupted"}));
         }
         let held = conversation.held.drain(..).filter(|held| !held.internal);
         let held: Vec<String> = held.map(|held| held.content).collect();
         if !held.is_empty() {
-            self.emit(TurnEvent::Discarded(held), fx);
+            self.emit(TurnEvent::Discarded(held), conversation);
         }
         self.phase = Phase::Finishing {
             aborted,
             overdue: false,
         };
-        fx.push(Action::SetTimer(
+        conversation.push(Action::SetTimer(
             Topic::LogFlush,
-            fx.now.instant + LOG_FLUSH,
+            conversation.now.instant + LOG_FLUSH,
         ));
     }
 
-    fn finish(&mut self, aborted: bool, conversation: &mut Conversation, fx: &mut Effects<'_>) {
-        fx.push(Action::ClearTimer(Topic::LogFlush));
+    fn finish(&mut self, aborted: bool, conversation: &mut Conversation) {
+        conversation.push(Action::ClearTimer(Topic::LogFlush));
         let end = TurnEvent::TurnEnd { aborted };
         if self.announced {
-            self.emit(end, fx);
+            self.emit(end, conversation);
         } else {
             self.report.observe(&end);
         }
         if self.told {
-            conversation.tell(EventName::TurnEnd, || json!({"aborted": aborted}), fx);
+            conversation.tell(EventName::TurnEnd, || json!({"aborted": aborted}));
         }
         let empty = Report::new(String::new(), None, Vec::new());
         let report = std::mem::replace(&mut self.report, empty);
         let pricing = conversation.selection.model.pricing.as_ref();
         let result = report.finish(pricing, conversation.log_path());
         conversation.adopt_selection();
-        fx.push(Action::Answer(self.request, Answer::Turn(Box::new(result))));
-        for request in self.interrupters.drain(..) {
-            fx.push(Action::Answer(request, conversation.stopped()));
-        }
+        conversation.answer(self.request, Answer::Turn(Box::new(result)));
+        conversation.stopped(std::mem::take(&mut self.interrupters));
     }
 
-    fn on_timer(&mut self, topic: Topic, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    fn on_timer(&mut self, topic: Topic, conversation: &mut Conversation) {
         match topic {
             Topic::Retry => {
                 if matches!(self.phase, Phase::Waiting) {
                     if self.compaction.is_some() {
-                        self.ask_for_summary(conversation, fx);
+                        self.ask_for_summary(conversation);
                     } else {
-                        self.send_request(conversation, fx);
+                        self.send_request(conversation);
                     }
                 }
             }
-            Topic::Silence => self.on_silence(conversation, fx),
+            Topic::Silence => self.on_silence(conversation),
             Topic::CancelGrace => {
                 if let Phase::Running(batch) = &mut self.phase {
-                    for event in batch.write_off(conversation, fx) {
-                        self.emit(event, fx);
+                    for event in batch.write_off(conversation) {
+                        self.emit(event, conversation);
                     }
-                    self.advance_batch(conversation, fx);
+                    self.advance_batch(conversation);
                 }
             }
             Topic::Budget => {
                 let seconds = self.limits.seconds.unwrap_or_default();
                 let unit = if seconds == 1 { "second" } else { "seconds" };
                 let limit = format!("the limit of {seconds} {unit} was reached (--max-seconds)");
-                self.stop(Stop::Limit(limit), conversation, fx);
+                self.stop(Stop::Limit(limit), conversation);
             }
             Topic::LogFlush => {
                 if let Phase::Finishing { overdue, .. } = &mut self.phase {
                     *overdue = true;
                     let message = "the session log was not written in time, its end may be missing";
-                    self.emit(TurnEvent::Warning(message.into()), fx);
+                    self.emit(TurnEvent::Warning(message.into()), conversation);
                 }
             }
         }
     }
 
-    fn on_tool_done(
-        &mut self,
-        id: u64,
-        result: ToolResult,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    fn on_tool_done(&mut self, id: u64, result: ToolResult, conversation: &mut Conversation) {
         let Phase::Running(batch) = &mut self.phase else {
             return;
         };
-        if let Some(event) = batch.settle(id, result, conversation, fx) {
-            self.emit(event, fx);
+        if let Some(event) = batch.settle(id, result, conversation) {
+            self.emit(event, conversation);
         }
-        self.advance_batch(conversation, fx);
+        self.advance_batch(conversation);
     }
 
     /// Starts what may start, commits what is done, and moves on when all is.
-    pub(super) fn advance_batch(&mut self, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    pub(super) fn advance_batch(&mut self, conversation: &mut Conversation) {
         let Phase::Running(batch) = &mut self.phase else {
             return;
         };
         let mut events = Vec::new();
-        batch.advance(conversation, fx, &mut events);
+        batch.advance(conversation, &mut events);
         let done = batch.is_done();
         let directories = if done {
             batch.new_directories(conversation)
@@ -502,46 +470,40 @@ impl Turn {
             Vec::new()
         };
         for event in events {
-            self.emit(event, fx);
+            self.emit(event, conversation);
         }
         if !done {
             return;
         }
         if let Some(stop) = self.stop.clone() {
-            return self.end_stopped(stop, conversation, fx);
+            return self.end_stopped(stop, conversation);
         }
         if directories.is_empty() {
-            return self.next_step(conversation, fx);
+            return self.next_step(conversation);
         }
         let job = conversation.job();
         conversation.instructed.extend(directories.iter().cloned());
         self.phase = Phase::Instructing(job);
-        fx.push(Action::ReadInstructions(job, directories));
+        conversation.push(Action::ReadInstructions(job, directories));
     }
 
     fn join_instructions(
         &mut self,
         found: super::action::Instructions,
         conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
     ) {
         if let Some(text) = found.text {
             let message = instructions::nested_message(&found.directory, &text);
-            conversation.commit(Message::internal(message), None, fx);
+            conversation.commit(Message::internal(message), None);
             self.emit(
                 TurnEvent::Instructions(found.directory.join(instructions::FILE)),
-                fx,
+                conversation,
             );
         }
     }
 
     /// Stops the turn wherever it is. What streamed is kept; running tools get a moment.
-    pub(super) fn stop(
-        &mut self,
-        stop: Stop,
-        conversation: &mut Conversation,
-        fx: &mut Effects<'_>,
-    ) {
+    pub(super) fn stop(&mut self, stop: Stop, conversation: &mut Conversation) {
         if self.stop.is_some() || matches!(self.phase, Phase::Finishing { .. }) {
             return;
         }
@@ -549,38 +511,38 @@ impl Turn {
         match &mut self.phase {
             Phase::Running(batch) if !batch.is_done() => {
                 let mut events = Vec::new();
-                batch.cancel(conversation, fx, &mut events);
+                batch.cancel(conversation, &mut events);
                 for event in events {
-                    self.emit(event, fx);
+                    self.emit(event, conversation);
                 }
-                fx.push(Action::SetTimer(
+                conversation.push(Action::SetTimer(
                     Topic::CancelGrace,
-                    fx.now.instant + CANCEL_GRACE,
+                    conversation.now.instant + CANCEL_GRACE,
                 ));
-                return self.advance_batch(conversation, fx);
+                return self.advance_batch(conversation);
             }
             Phase::Submitting(_) | Phase::Expanding(_) | Phase::Commanding(_)
                 if !self.announced =>
             {
-                self.announce(fx);
+                self.announce(conversation);
             }
-            Phase::Rewriting(_) => self.drop_draft(conversation, fx),
+            Phase::Rewriting(_) => self.drop_draft(conversation),
             _ => {}
         }
-        self.forget_question(fx);
-        if let Some(reply) = self.take_reply(fx) {
-            fx.push(Action::CloseStream);
-            self.commit_partial(reply, Outcome::Cancelled, conversation, fx);
+        self.forget_question(conversation);
+        if let Some(reply) = self.take_reply(conversation) {
+            conversation.push(Action::CloseStream);
+            self.commit_partial(reply, Outcome::Cancelled, conversation);
         }
         self.compaction = None;
-        self.end_stopped(stop, conversation, fx);
+        self.end_stopped(stop, conversation);
     }
 
-    fn end_stopped(&mut self, stop: Stop, conversation: &mut Conversation, fx: &mut Effects<'_>) {
+    fn end_stopped(&mut self, stop: Stop, conversation: &mut Conversation) {
         if let Stop::Limit(message) = stop {
-            self.emit(TurnEvent::Error(message), fx);
+            self.emit(TurnEvent::Error(message), conversation);
         }
-        self.end(true, conversation, fx);
+        self.end(true, conversation);
     }
 
     fn limit_reached(&self, conversation: &Conversation) -> Option<Stop> {

@@ -6,13 +6,14 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::request::{self, Request};
 use crate::chat::Output;
-use crate::text::{clip_chars, json};
+use crate::text::clip_chars;
+use crate::text::json::{self, present};
 
 /// Longest line from an extension, in bytes without its end.
 pub const MAX_LINE: usize = 10 << 20;
@@ -207,10 +208,6 @@ struct Update<'a> {
 struct Notify<'a> {
     #[serde(borrow)]
     message: Cow<'a, str>,
-}
-
-fn present<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Option<&'a RawValue>, D::Error> {
-    <&RawValue>::deserialize(from).map(Some)
 }
 
 /// Reads an object alone: a derived form would also take its fields as a list.

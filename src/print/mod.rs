@@ -23,7 +23,7 @@ use self::output::{Form, Printer};
 use self::stdin::Stopped;
 use crate::agent::{
     Answer, Choice, Core, Input, Limits, Origin, Output, Past, Process, Prompt, RequestId,
-    Selection, SessionKey, Toolset, TurnResult, read_images,
+    Selection, SessionKey, Toolset, TurnResult, Want, read_images,
 };
 use crate::error::{Error, Result};
 use crate::extension::request::{Request, Session};
@@ -160,15 +160,11 @@ fn prepare(
         seconds: remaining_seconds(deadline),
         ..options.limits
     };
-    let prompt = Input::Prompt {
-        session: SESSION,
-        request: TURN,
-        prompt: Prompt {
-            images,
-            ..Prompt::typed(text)
-        },
-        limits,
+    let prompt = Prompt {
+        images,
+        ..Prompt::typed(text)
     };
+    let prompt = Input::Want(SESSION, TURN, Want::Prompt(prompt, limits));
     let selection = spec.selection.clone();
     let open = Input::Open(SESSION, Arc::new(spec), Past::default(), Origin::default());
     for input in [open, prompt] {
@@ -216,10 +212,7 @@ fn follow(core: Core, mut chooser: Chooser<'_>, printer: &mut Printer) -> u8 {
             printer.send();
         }
         if printer.is_broken() && !gone.swap(true, Ordering::AcqRel) {
-            let _ = core.input.send(Input::Interrupt {
-                session: SESSION,
-                request: STOP,
-            });
+            let _ = core.input.send(Input::Want(SESSION, STOP, Want::Interrupt));
         }
     }
     status.unwrap_or_else(|| {
@@ -269,12 +262,11 @@ impl Chooser<'_> {
             Err(error) => vec![Input::Reply(asked.ask, Err(error.to_string()))],
             Ok(selection) => {
                 self.selection = selection.clone();
-                let configure = Input::Configure {
-                    session: SESSION,
-                    request: STOP,
+                let configure = Want::Configure {
                     selection,
                     during_turn: true,
                 };
+                let configure = Input::Want(SESSION, STOP, configure);
                 vec![configure, Input::Reply(asked.ask, Ok(json!({})))]
             }
         }
@@ -290,10 +282,7 @@ fn watch_reader(core: &Core) -> Arc<AtomicBool> {
         .name("e-stdout".into())
         .spawn(move || {
             if poll::wait_hangup(1) && !flag.swap(true, Ordering::AcqRel) {
-                let _ = input.send(Input::Interrupt {
-                    session: SESSION,
-                    request: STOP,
-                });
+                let _ = input.send(Input::Want(SESSION, STOP, Want::Interrupt));
             }
         });
     gone

@@ -101,7 +101,7 @@ impl Server {
             }
             (Open::Info(id, session), Answer::Info(info)) => self.answer_info(id, session, &info),
             (Open::Messages(id), Answer::Messages(entries, _)) => {
-                self.answer(id, &Conversation { entries });
+                self.answer(id, &Conversation { messages: entries });
             }
             (Open::Export(id, session, path), Answer::Messages(entries, log)) => {
                 self.export(id, session, path, entries, log);
@@ -118,7 +118,10 @@ impl Server {
             }
             (Open::Close(id, session), answer) => {
                 self.sessions.remove(&session);
-                self.answer_done(id, answer);
+                match answer {
+                    Answer::Done => self.answer(id, &json!({})),
+                    other => self.refuse(id, &refusal(other)),
+                }
             }
             (Open::Nobody, _) => {}
             (
@@ -158,13 +161,6 @@ impl Server {
         let handle = handle.unwrap_or_default();
         let object = result_object(result, Place::Session(&handle));
         self.answer(id, &object);
-    }
-
-    fn answer_done(&mut self, id: Id, answer: Answer) {
-        match answer {
-            Answer::Done => self.answer(id, &json!({})),
-            other => self.refuse(id, &refusal(other)),
-        }
     }
 
     fn answer_info(&mut self, id: Id, session: SessionKey, info: &SessionInfo) {
@@ -211,25 +207,18 @@ impl Server {
 }
 
 /// The conversation in the shape of the log, one message at a time.
+#[derive(Serialize)]
 struct Conversation {
-    entries: Vec<Entry>,
+    #[serde(serialize_with = "as_logged")]
+    messages: Vec<Entry>,
 }
 
-impl Serialize for Conversation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
-        struct List<'a>(&'a [Entry]);
-        impl Serialize for List<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let entries = self.0.iter();
-                serializer
-                    .collect_seq(entries.map(|entry| session::message_to_json(&entry.message)))
-            }
-        }
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry("messages", &List(&self.entries))?;
-        map.end()
-    }
+fn as_logged<S: Serializer>(messages: &[Entry], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(
+        messages
+            .iter()
+            .map(|one| session::message_to_json(&one.message)),
+    )
 }
 
 /// Which commands an interrupt leaves: they are the session's, not the turn's.

@@ -11,6 +11,7 @@ use super::sessions::Created;
 use super::wire::Id;
 use crate::agent::{Limits, Prompt, Selection, SessionKey};
 use crate::error::{Error, Result};
+use crate::sys::lock;
 
 /// Jobs that run at a time; the rest wait.
 const AT_ONCE: usize = 8;
@@ -118,21 +119,18 @@ impl Jobs {
         let started = std::thread::Builder::new()
             .name("e-request".into())
             .spawn(move || {
-                if let Some(job) = take(&taken) {
+                let job = lock(&taken).take();
+                if let Some(job) = job {
                     let _ = sender.send(job(Ok(())));
                 }
             });
         if let Err(error) = started {
             let why = Error::from(error).context("no thread could be started");
-            if let Some(job) = take(&slot) {
+            if let Some(job) = lock(&slot).take() {
                 let _ = self.sender.send(job(Err(why)));
             }
         }
     }
-}
-
-fn take(slot: &Mutex<Option<Job>>) -> Option<Job> {
-    slot.lock().ok()?.take()
 }
 
 #[cfg(test)]

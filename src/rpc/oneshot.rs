@@ -10,7 +10,7 @@ use super::params::Params;
 use super::server::{Open, Server};
 use super::sessions::{Created, create};
 use super::wire::Id;
-use crate::agent::{Input, Origin, Prompt, SessionKey, Source};
+use crate::agent::{Input, Origin, Prompt, SessionKey, Source, Want};
 use crate::error::Result;
 
 /// Lines that run at a time; the rest wait.
@@ -67,12 +67,7 @@ impl Server {
         ));
         self.begun(&mut id);
         let request = self.open(Open::OneShot(id, session));
-        self.send(Input::Prompt {
-            session,
-            request,
-            prompt,
-            limits,
-        });
+        self.send(Input::Want(session, request, Want::Prompt(prompt, limits)));
     }
 
     /// Ends the session of a line that was answered. Only then may the next one begin.

@@ -12,8 +12,8 @@ use super::methods::{Create, SHOWN, SessionCall};
 use super::server::{Open, Server, Setting};
 use super::wire::Id;
 use crate::agent::{
-    Choice, Input, Limits, Origin, Past, Prompt, Query, Reason, Selection, SessionKey, SessionSpec,
-    Toolset, read_images,
+    Choice, Input, Limits, Origin, Past, Prompt, Reason, Selection, SessionKey, SessionSpec,
+    Toolset, Want, read_images,
 };
 use crate::chat::Image;
 use crate::config::Settings;
@@ -242,8 +242,7 @@ impl Server {
 
     /// Stops whatever runs in a session; nobody is told.
     pub fn stop(&mut self, session: SessionKey) {
-        let request = self.open(Open::Nobody);
-        self.send(Input::Interrupt { session, request });
+        self.ask(session, Want::Interrupt, Open::Nobody);
     }
 
     /// Refuses what waits in sessions: the process is ending.
@@ -263,10 +262,10 @@ impl Server {
             return;
         };
         match call {
-            SessionCall::Info => self.query(key, Query::Info, Open::Info(id, key)),
-            SessionCall::Messages => self.query(key, Query::Messages, Open::Messages(id)),
+            SessionCall::Info => self.ask(key, Want::Info, Open::Info(id, key)),
+            SessionCall::Messages => self.ask(key, Want::Messages, Open::Messages(id)),
             SessionCall::Export { path } => {
-                self.query(key, Query::Messages, Open::Export(id, key, path));
+                self.ask(key, Want::Messages, Open::Export(id, key, path));
             }
             SessionCall::Prompt {
                 text,
@@ -290,30 +289,19 @@ impl Server {
                 self.jobs.add(Size::Small, work, done);
             }
             SessionCall::Steer(text) => {
-                let request = self.open(Open::Steer(id));
-                self.send(Input::Steer {
-                    session: key,
-                    request,
-                    text,
-                });
+                self.ask(key, Want::Steer(text), Open::Steer(id));
             }
             SessionCall::Interrupt => {
                 session.queue.interrupts += 1;
-                let request = self.open(Open::Interrupt(id, key));
-                self.send(Input::Interrupt {
-                    session: key,
-                    request,
-                });
+                self.ask(key, Want::Interrupt, Open::Interrupt(id, key));
             }
             SessionCall::Compact { focus } => {
                 let tag = Tag::of(&session.handle, id.raw());
-                let request = self.open(Open::Turn(id, key, tag));
-                self.send(Input::Compact {
-                    session: key,
-                    request,
+                let compact = Want::Compact {
                     focus,
                     during_turn: false,
-                });
+                };
+                self.ask(key, compact, Open::Turn(id, key, tag));
                 self.stop_if_ending(key);
             }
             SessionCall::Set { model, effort } => {
@@ -387,13 +375,12 @@ impl Server {
             }
         };
         // The session stays busy until the core has answered.
-        let request = self.open(Open::Set(id, session, selection.clone()));
-        self.send(Input::Configure {
-            during_turn: false,
-            session,
-            request,
+        let open = Open::Set(id, session, selection.clone());
+        let configure = Want::Configure {
             selection,
-        });
+            during_turn: false,
+        };
+        self.ask(session, configure, open);
     }
 
     fn prompt(&mut self, id: Id, key: SessionKey, limits: Limits, prompt: Result<Prompt>) {
@@ -406,13 +393,7 @@ impl Server {
             Err(error) => return self.refuse(id, &error),
         };
         let tag = Tag::of(&session.handle, id.raw());
-        let request = self.open(Open::Turn(id, key, tag));
-        self.send(Input::Prompt {
-            session: key,
-            request,
-            prompt,
-            limits,
-        });
+        self.ask(key, Want::Prompt(prompt, limits), Open::Turn(id, key, tag));
         self.stop_if_ending(key);
     }
 
@@ -423,13 +404,9 @@ impl Server {
         }
     }
 
-    fn query(&mut self, session: SessionKey, query: Query, open: Open) {
+    fn ask(&mut self, session: SessionKey, want: Want, open: Open) {
         let request = self.open(open);
-        self.send(Input::Query {
-            session,
-            request,
-            query,
-        });
+        self.send(Input::Want(session, request, want));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use super::methods::{self, Call};
 use super::oneshot::{self, OneShot};
 use super::params::Params;
 use crate::error::{Error, Result};
-use crate::text::json::write_value;
+use crate::text::json::{present, write_value};
 
 /// What a request that waits costs besides its line, in bytes; roughly, for the mark that bounds
 /// how much may wait.
@@ -67,11 +67,6 @@ struct Envelope<'a> {
     method: Option<&'a RawValue>,
     #[serde(borrow, default)]
     params: Option<&'a RawValue>,
-}
-
-/// Tells `null` from absent.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
-    Deserialize::deserialize(deserializer).map(Some)
 }
 
 /// Understands a line. The id comes along as soon as it is known.

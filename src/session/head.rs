@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 
 use memchr::memchr;
 use memchr::memmem::Finder;
+use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Deserializer};
 
 use super::record::Envelope;
-use super::wire::EnvelopeLine;
+use crate::text::json::present;
 
 /// What a record is, and its place in the tree.
 #[derive(Deserialize)]
@@ -117,11 +117,11 @@ impl<'a> Head<'a> {
             }
             let response = rest.strip_prefix(RESPONSE).and_then(first_value);
             if let Some((response, _)) = response {
-                return Ok(Some(EnvelopeLine::into(response)));
+                return Ok(Some(response));
             }
         }
-        let body: Body<EnvelopeLine<'static>> = slow(line)?;
-        Ok(body.response.map(Envelope::from))
+        let body: Body<Envelope> = slow(line)?;
+        Ok(body.response)
     }
 }
 
@@ -148,14 +148,6 @@ struct Body<R> {
 struct Said {
     role: String,
     internal: bool,
-}
-
-fn present<'de, D, T>(from: D) -> Result<Option<Option<T>>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    Option::deserialize(from).map(Some)
 }
 
 fn slow<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, String> {

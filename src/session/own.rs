@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::head::{Head, Kind, MESSAGE, RESPONSE, first_value, plain};
 use super::record::{Envelope, Record};
-use super::wire::EnvelopeLine;
 use crate::chat::{Message, Outcome};
 
 /// Reads a line whose keys are in e's own order. `None` says nothing about the line.
@@ -18,8 +17,8 @@ pub fn message(line: &[u8]) -> Option<Record> {
     let (timestamp, rest) = head.own?;
     let (response, rest) = match rest.strip_prefix(RESPONSE) {
         Some(response) => {
-            let (response, rest) = first_value::<EnvelopeLine>(response)?;
-            (Some(Envelope::from(response)), rest.strip_prefix(b",")?)
+            let (response, rest) = first_value::<Envelope>(response)?;
+            (Some(response), rest.strip_prefix(b",")?)
         }
         None => (None, rest),
     };

@@ -1,7 +1,7 @@
 //! The records of a session log and their JSON, both ways.
 //!
-//! The shapes on disk are types of `wire` alone, so that the conversation's own types can move
-//! while old logs stay readable.
+//! The conversation's own types have shapes on disk that are types of `wire` alone, so that they can
+//! move while old logs stay readable.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -59,7 +59,8 @@ pub enum Record {
 }
 
 /// The facts about a session that do not change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Header {
     /// The version of the file's format.
     pub format_version: u64,
@@ -74,7 +75,7 @@ pub struct Header {
 }
 
 /// What one request cost.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// Unique over all sessions; a copy of a session keeps it.
     pub id: String,
@@ -87,6 +88,7 @@ pub struct Envelope {
     /// What the request was for.
     pub purpose: Purpose,
     /// Counters, when the provider sent some.
+    #[serde(default, with = "super::wire", skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
@@ -142,19 +144,7 @@ impl Record {
     pub(super) fn parse(line: &[u8]) -> Result<Option<Self>, String> {
         Ok(
             match serde_json::from_slice(line).map_err(|error| error.to_string())? {
-                Line::Session {
-                    format_version,
-                    id,
-                    cwd,
-                    created,
-                    model,
-                } => Some(Record::Session(Header {
-                    format_version,
-                    id: id.into_owned(),
-                    cwd: cwd.into_owned(),
-                    created,
-                    model: model.into_owned(),
-                })),
+                Line::Session(header) => Some(Record::Session(header.into_owned())),
                 Line::Message {
                     id,
                     parent,
@@ -165,7 +155,7 @@ impl Record {
                     id: id.into_owned(),
                     parent: parent.map(Cow::into_owned),
                     timestamp,
-                    response: response.map(Envelope::from),
+                    response: response.map(Cow::into_owned),
                     message: Arc::new(message.into()),
                 }),
                 Line::Compact {
@@ -181,10 +171,10 @@ impl Record {
                     timestamp,
                     summary: summary.into_owned(),
                     first_kept: first_kept.map(Cow::into_owned),
-                    response: response.map(Envelope::from),
+                    response: response.map(Cow::into_owned),
                 }),
                 Line::Response { response } => Some(Record::Response {
-                    response: response.into(),
+                    response: response.into_owned(),
                 }),
                 Line::Name { name } => Some(Record::Name(name.into_owned())),
                 Line::Unknown => None,

@@ -2,27 +2,16 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::record::{Envelope, Purpose, Record};
+use super::record::{Envelope, Header, Record};
 use crate::chat::{Image, Message, Outcome, ToolCall, Usage, Voice};
 
 /// A record on disk. What old versions lack has a default here; the tree fills in ids.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Line<'a> {
-    Session {
-        #[serde(default)]
-        format_version: u64,
-        #[serde(default)]
-        id: Cow<'a, str>,
-        #[serde(default)]
-        cwd: Cow<'a, str>,
-        #[serde(default)]
-        created: u64,
-        #[serde(default)]
-        model: Cow<'a, str>,
-    },
+    Session(Cow<'a, Header>),
     Message {
         #[serde(default)]
         id: Cow<'a, str>,
@@ -30,7 +19,7 @@ pub(super) enum Line<'a> {
         #[serde(default)]
         timestamp: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
-        response: Option<EnvelopeLine<'a>>,
+        response: Option<Cow<'a, Envelope>>,
         message: MessageLine<'a>,
     },
     Compact {
@@ -40,10 +29,10 @@ pub(super) enum Line<'a> {
         summary: Cow<'a, str>,
         first_kept: Option<Cow<'a, str>>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        response: Option<EnvelopeLine<'a>>,
+        response: Option<Cow<'a, Envelope>>,
     },
     Response {
-        response: EnvelopeLine<'a>,
+        response: Cow<'a, Envelope>,
     },
     Name {
         name: Cow<'a, str>,
@@ -52,20 +41,10 @@ pub(super) enum Line<'a> {
     Unknown,
 }
 
+/// The counters of an [`Envelope`].
 #[derive(Serialize, Deserialize)]
-pub(super) struct EnvelopeLine<'a> {
-    id: Cow<'a, str>,
-    timestamp: u64,
-    provider: Cow<'a, str>,
-    model: Cow<'a, str>,
-    purpose: Purpose,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<UsageLine>,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct UsageLine {
+#[serde(remote = "Usage", default = "Usage::default")]
+struct UsageLine {
     input: u64,
     output: u64,
     cache_read: u64,
@@ -131,13 +110,7 @@ impl<'a> From<&'a Record> for Line<'a> {
     fn from(record: &'a Record) -> Self {
         let text = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
         match record {
-            Record::Session(header) => Line::Session {
-                format_version: header.format_version,
-                id: header.id.as_str().into(),
-                cwd: header.cwd.as_str().into(),
-                created: header.created,
-                model: header.model.as_str().into(),
-            },
+            Record::Session(header) => Line::Session(Cow::Borrowed(header)),
             Record::Message {
                 id,
                 parent,
@@ -148,7 +121,7 @@ impl<'a> From<&'a Record> for Line<'a> {
                 id: id.as_str().into(),
                 parent: text(parent),
                 timestamp: *timestamp,
-                response: response.as_ref().map(EnvelopeLine::from),
+                response: response.as_ref().map(Cow::Borrowed),
                 message: message.as_ref().into(),
             },
             Record::Compact {
@@ -164,10 +137,10 @@ impl<'a> From<&'a Record> for Line<'a> {
                 timestamp: *timestamp,
                 summary: summary.as_str().into(),
                 first_kept: text(first_kept),
-                response: response.as_ref().map(EnvelopeLine::from),
+                response: response.as_ref().map(Cow::Borrowed),
             },
             Record::Response { response } => Line::Response {
-                response: response.into(),
+                response: Cow::Borrowed(response),
             },
             Record::Name(name) => Line::Name {
                 name: name.as_str().into(),
@@ -176,42 +149,20 @@ impl<'a> From<&'a Record> for Line<'a> {
     }
 }
 
-impl<'a> From<&'a Envelope> for EnvelopeLine<'a> {
-    fn from(envelope: &'a Envelope) -> Self {
-        Self {
-            id: envelope.id.as_str().into(),
-            timestamp: envelope.timestamp,
-            provider: envelope.provider.as_str().into(),
-            model: envelope.model.as_str().into(),
-            purpose: envelope.purpose,
-            usage: envelope.usage.map(|usage| UsageLine {
-                input: usage.input,
-                output: usage.output,
-                cache_read: usage.cache_read,
-                cache_write_5m: usage.cache_write_5m,
-                cache_write_1h: usage.cache_write_1h,
-            }),
-        }
-    }
+#[derive(Serialize, Deserialize)]
+struct Counters(#[serde(with = "UsageLine")] Usage);
+
+/// Writes the counters of an [`Envelope`].
+pub(super) fn serialize<S: Serializer>(usage: &Option<Usage>, to: S) -> Result<S::Ok, S::Error> {
+    usage.map(Counters).serialize(to)
 }
 
-impl From<EnvelopeLine<'_>> for Envelope {
-    fn from(line: EnvelopeLine<'_>) -> Self {
-        Self {
-            id: line.id.into_owned(),
-            timestamp: line.timestamp,
-            provider: line.provider.into_owned(),
-            model: line.model.into_owned(),
-            purpose: line.purpose,
-            usage: line.usage.map(|usage| Usage {
-                input: usage.input,
-                output: usage.output,
-                cache_read: usage.cache_read,
-                cache_write_5m: usage.cache_write_5m,
-                cache_write_1h: usage.cache_write_1h,
-            }),
-        }
-    }
+/// Reads them.
+pub(super) fn deserialize<'de, D>(from: D) -> Result<Option<Usage>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    Ok(Option::<Counters>::deserialize(from)?.map(|counters| counters.0))
 }
 
 impl<'a> From<&'a Message> for MessageLine<'a> {

@@ -8,7 +8,7 @@
 
 use std::io;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 
@@ -50,6 +50,15 @@ pub fn parse(text: &str) -> Result<Value, String> {
             false => first.into_iter().chain(chars).collect(),
         }
     })
+}
+
+/// Reads a field so that `null` is told from its absence, which is the outer `None`.
+pub fn present<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    T::deserialize(from).map(Some)
 }
 
 fn line_serializer<W: io::Write>(out: &mut W) -> Serializer<&mut W, LineFormatter> {

@@ -15,11 +15,7 @@ pub(super) fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table
         change(spec);
     });
     for n in 0..turns {
-        let prompt = Prompt::typed(format!("{n}{}", "word".repeat(700)));
-        table.check(
-            SessionEvent::Prompt(TURN, prompt, Limits::default()),
-            "turn_start, prepare",
-        );
+        table.submits(format!("{n}{}", "word".repeat(700)), "turn_start, prepare");
         table.prepared("silence on, ask");
         table.stream(vec![text("ok"), done()], "text ok, turn_end false, result");
     }
@@ -27,11 +23,7 @@ pub(super) fn long(turns: usize, change: impl FnOnce(&mut SessionSpec)) -> Table
 }
 
 fn ask_again(table: &mut Table, expected: &str) {
-    let prompt = Prompt::typed(format!("last{}", "word".repeat(700)));
-    table.check(
-        SessionEvent::Prompt(TURN, prompt, Limits::default()),
-        "turn_start, prepare",
-    );
+    table.submits(format!("last{}", "word".repeat(700)), "turn_start, prepare");
     table.prepared(expected);
 }
 
@@ -73,7 +65,7 @@ fn a_failed_compaction_leaves_the_history_alone() {
         let mut table = long(2, |_| {});
         ask_again(&mut table, "compacting, silence on, ask");
         table.stream(end, expected);
-        assert!(table.result().error.as_ref().unwrap().contains("unchanged"));
+        assert!(table.error().contains("unchanged"));
         // The next prompt tries again, with everything still there.
         ask_again(&mut table, "compacting, silence on, ask");
         let Message::User { content, .. } = table.sent[0].as_ref() else {
@@ -110,22 +102,20 @@ fn a_failed_compaction_leaves_the_history_alone() {
 #[test]
 fn a_summary_is_retried_interrupted_and_asked_for() {
     let mut table = long(2, |_| {});
-    let compact = || SessionEvent::Compact(RequestId(7), Some("tests".into()), false);
-    table.check(compact(), "compacting, silence on, ask");
+    let asked = || compact(Some("tests"), false);
+    table.wants(7, asked(), "compacting, silence on, ask");
     table.fails(Cause::Unavailable, "retry 2/10, wait 250 ms");
     table.check(SessionEvent::Timer(Topic::Retry), "silence on, ask");
-    table.check(
-        SessionEvent::Prompt(RequestId(8), Prompt::default(), Limits::default()),
+    table.wants(
+        8,
+        Want::Prompt(Prompt::default(), Limits::default()),
         "refuse 8",
     );
-    table.check(
-        SessionEvent::Interrupt(Some(RequestId(9))),
-        "close, refuse 7, answer 9",
-    );
-    table.check(compact(), "compacting, silence on, ask");
+    table.wants(9, Want::Interrupt, "close, refuse 7, answer 9");
+    table.wants(7, asked(), "compacting, silence on, ask");
     table.stream(summary(), &summarised("refuse 7"));
     let mut table = long(0, |_| {});
-    table.check(compact(), "warning, refuse 7");
+    table.wants(7, asked(), "warning, refuse 7");
 }
 
 #[test]
@@ -150,24 +140,13 @@ fn an_overflow_is_compacted_once() {
         Cause::Overflow,
         "details NotRetryable, error, turn_end false, result",
     );
-    assert!(
-        table
-            .result()
-            .error
-            .as_ref()
-            .unwrap()
-            .contains("instructions and tools take")
-    );
+    assert!(table.error().contains("instructions and tools take"));
 }
 
 #[test]
 fn huge_results_at_the_end_are_summarised_too() {
     let mut table = long(0, |spec| spec.settings.tool_concurrency = 2);
-    let prompt = Prompt::typed("hi");
-    table.check(
-        SessionEvent::Prompt(TURN, prompt, Limits::default()),
-        "turn_start, prepare",
-    );
+    table.submits("hi", "turn_start, prepare");
     table.prepared("silence on, ask");
     let calls = vec![call("a", "bash", "{}"), call("b", "bash", "{}"), done()];
     table.stream(calls, "batch 2, run 1, run 2, start 1, start 2");
@@ -186,10 +165,7 @@ fn nested_instructions_are_kept_word_for_word() {
     let nested =
         crate::agent::instructions::nested_message(std::path::Path::new("/nowhere/x"), "be kind");
     let mut table = long(0, |_| {});
-    table.check(
-        SessionEvent::Prompt(TURN, Prompt::typed("hi"), Limits::default()),
-        "turn_start, prepare",
-    );
+    table.submits("hi", "turn_start, prepare");
     table.prepared("silence on, ask");
     let said = request::Session::Send {
         content: nested.clone(),
@@ -204,15 +180,9 @@ fn nested_instructions_are_kept_word_for_word() {
         vec![text(&"word".repeat(1500)), done()],
         &format!("text {}, turn_end false, result", "word".repeat(1500)),
     );
-    table.check(
-        SessionEvent::Compact(RequestId(7), None, false),
-        "compacting, silence on, ask",
-    );
+    table.wants(7, compact(None, false), "compacting, silence on, ask");
     table.stream(summary(), &summarised("refuse 7"));
-    table.check(
-        SessionEvent::Prompt(TURN, Prompt::typed("go"), Limits::default()),
-        "turn_start, prepare",
-    );
+    table.submits("go", "turn_start, prepare");
     table.prepared("silence on, ask");
     assert!(
         table.history().contains(&format!("internal:{nested}")),

@@ -47,9 +47,7 @@ fn between_turns() {
         let mut table = Table::new(|_| {});
         table.check(send(internal, run, next_turn), &expected);
         if !run {
-            let prompt = Prompt::typed("hi");
-            let event = SessionEvent::Prompt(TURN, prompt, Limits::default());
-            table.check(event, begins);
+            table.submits("hi", begins);
         }
         table.prepared("silence on, ask");
         assert!(table.history().contains(history), "{}", table.history());
@@ -100,8 +98,7 @@ fn during_a_turn() {
 #[test]
 fn while_the_conversation_is_compacted() {
     let mut table = super::compaction::long(2, |_| {});
-    let event = SessionEvent::Compact(TURN, None, false);
-    table.check(event, "compacting, silence on, ask");
+    table.wants(1, compact(None, false), "compacting, silence on, ask");
     let refused = "reply Err(\"the conversation is being compacted - try again after it\")";
     table.check(send(false, true, false), refused);
     table.check(send(true, false, false), refused);

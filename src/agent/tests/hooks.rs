@@ -24,14 +24,6 @@ fn input(consumed: bool, replacement: Option<&str>) -> Verdict {
 }
 
 impl Table {
-    fn submits(&mut self, text: &str, expected: &str) {
-        let prompt = Prompt::typed(text);
-        self.check(
-            SessionEvent::Prompt(TURN, prompt, Limits::default()),
-            expected,
-        );
-    }
-
     fn verdict(&mut self, verdict: Verdict, expected: &str) {
         self.check(SessionEvent::Hooked(self.job, verdict), expected);
     }
@@ -121,8 +113,11 @@ fn a_slash_word_may_be_a_template() {
 
     let mut table = Table::new(|_| {});
     table.submits("/fix a b", "expand fix a b");
-    let interrupt = SessionEvent::Interrupt(Some(RequestId(2)));
-    table.check(interrupt, "turn_start, turn_end true, result, answer 2");
+    table.wants(
+        2,
+        Want::Interrupt,
+        "turn_start, turn_end true, result, answer 2",
+    );
     table.check(SessionEvent::Expanded(table.job, None), "");
 }
 
@@ -130,9 +125,9 @@ fn a_slash_word_may_be_a_template() {
 fn an_interrupt_forgets_the_question() {
     let mut table = Table::new(hooked(&[HookKind::Input]));
     table.submits("hi", "hook input");
-    let interrupt = SessionEvent::Interrupt(Some(RequestId(2)));
-    table.check(
-        interrupt,
+    table.wants(
+        2,
+        Want::Interrupt,
         "turn_start, forget, turn_end true, result, answer 2",
     );
     table.verdict(input(false, None), "");

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::action::{Action, Now, SessionEvent, Topic};
-use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent, TurnResult};
+use super::event::{Answer, Limits, Prompt, RequestId, TurnEvent, TurnResult, Want};
 use super::open::{Past, SessionSpec};
 use super::session::Session;
 use super::shell::shell_parts;
@@ -53,23 +53,27 @@ impl Table {
     /// A turn whose first request is out.
     fn asking(change: impl FnOnce(&mut SessionSpec), limits: Limits) -> Self {
         let mut table = Self::new(change);
-        let prompt = Prompt::typed("hi");
-        table.check(
-            SessionEvent::Prompt(TURN, prompt, limits),
-            "turn_start, prepare",
-        );
+        let prompt = Want::Prompt(Prompt::typed("hi"), limits);
+        table.wants(1, prompt, "turn_start, prepare");
         table.prepared("silence on, ask");
         table
     }
 
     fn check(&mut self, event: SessionEvent, expected: &str) {
-        let mut actions = Vec::new();
-        self.session.step(event, self.now, &mut actions);
         let mut shown = Vec::new();
-        for action in actions {
+        for action in self.session.step(event, self.now) {
             shown.extend(self.show(action));
         }
         assert_eq!(shown.join(", "), expected);
+    }
+
+    fn wants(&mut self, request: u64, want: Want, expected: &str) {
+        self.check(SessionEvent::Want(RequestId(request), want), expected);
+    }
+
+    fn submits(&mut self, text: impl Into<String>, expected: &str) {
+        let prompt = Want::Prompt(Prompt::typed(text), Limits::default());
+        self.wants(1, prompt, expected);
     }
 
     fn prepared(&mut self, expected: &str) {
@@ -193,6 +197,10 @@ impl Table {
         self.sent.iter().map(show).collect::<Vec<_>>().join(", ")
     }
 
+    fn error(&self) -> &str {
+        self.result().error.as_deref().unwrap_or_default()
+    }
+
     fn result(&self) -> &TurnResult {
         self.result.as_ref().expect("the turn has ended")
     }
@@ -222,6 +230,13 @@ fn show_event(event: TurnEvent) -> String {
         TurnEvent::Discarded(prompts) => format!("discarded {}", prompts.len()),
         TurnEvent::Instructions(_) => "instructions".into(),
         TurnEvent::TurnEnd { aborted } => format!("turn_end {aborted}"),
+    }
+}
+
+fn compact(focus: Option<&str>, during_turn: bool) -> Want {
+    Want::Compact {
+        focus: focus.map(String::from),
+        during_turn,
     }
 }
 

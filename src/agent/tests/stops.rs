@@ -4,28 +4,24 @@ use super::*;
 
 #[test]
 fn an_interrupt_is_answered_after_the_end() {
-    let interrupt = || SessionEvent::Interrupt(Some(RequestId(9)));
     // Before the request.
     let mut table = Table::new(|_| {});
-    let prompt = Prompt::typed("hi");
-    table.check(
-        SessionEvent::Prompt(TURN, prompt, Limits::default()),
-        "turn_start, prepare",
-    );
-    table.check(interrupt(), "turn_end true, result, answer 9");
-    table.check(interrupt(), "answer 9");
+    table.submits("hi", "turn_start, prepare");
+    table.wants(9, Want::Interrupt, "turn_end true, result, answer 9");
+    table.wants(9, Want::Interrupt, "answer 9");
     // While streaming; late events change nothing.
     let mut table = Table::asking(|_| {}, Limits::default());
     table.stream(vec![text("par"), used(3)], "text par");
-    table.check(
-        interrupt(),
+    table.wants(
+        9,
+        Want::Interrupt,
         "close, usage 3, turn_end true, result, answer 9",
     );
     table.stream(vec![text("late")], "");
     // While waiting to retry.
     let mut table = Table::asking(|_| {}, Limits::default());
     table.fails(Cause::Network, "retry 2/10, wait 250 ms");
-    table.check(interrupt(), "turn_end true, result, answer 9");
+    table.wants(9, Want::Interrupt, "turn_end true, result, answer 9");
     table.check(SessionEvent::Timer(Topic::Retry), "");
 }
 
@@ -37,21 +33,14 @@ fn running_tools_get_a_moment_to_stop() {
         [calls, vec![done()]].concat(),
         "batch 3, run 1, run 2, start 1, start 2",
     );
-    table.check(
-        SessionEvent::Interrupt(None),
-        "cancel 1, cancel 2, timer CancelGrace",
-    );
+    table.check(SessionEvent::Stop, "cancel 1, cancel 2, timer CancelGrace");
     table.tool(1, "end 1 completed");
     table.check(
         SessionEvent::Timer(Topic::CancelGrace),
         "end 2 cancelled, turn_end true, result",
     );
     table.tool(2, "");
-    let prompt = Prompt::typed("again");
-    table.check(
-        SessionEvent::Prompt(TURN, prompt, Limits::default()),
-        "turn_start, prepare",
-    );
+    table.submits("again", "turn_start, prepare");
     table.prepared("silence on, ask");
     let expected =
         "user:hi, assistant:+3, tool a:completed, tool b:cancelled, tool c:cancelled, user:again";
@@ -70,14 +59,7 @@ fn limits_stop_a_turn_like_an_interrupt() {
         "batch 1, run 1, start 1",
     );
     table.tool(1, "end 1 completed, error, turn_end true, result");
-    assert!(
-        table
-            .result()
-            .error
-            .as_ref()
-            .unwrap()
-            .contains("--max-steps")
-    );
+    assert!(table.error().contains("--max-steps"));
 
     let priced = |spec: &mut SessionSpec| {
         let pricing = Pricing {
@@ -112,8 +94,9 @@ fn limits_stop_a_turn_like_an_interrupt() {
         seconds: Some(1),
         ..Limits::default()
     };
-    table.check(
-        SessionEvent::Prompt(TURN, prompt, seconds),
+    table.wants(
+        1,
+        Want::Prompt(prompt, seconds),
         "timer Budget, turn_start, prepare",
     );
     table.prepared("silence on, ask");
@@ -180,11 +163,7 @@ fn a_sleeping_machine_goes_on_where_it_can() {
 fn the_turn_waits_for_its_log_but_not_for_ever() {
     let saving = |spec: &mut SessionSpec| spec.save_for_test();
     let mut table = Table::new(saving);
-    let prompt = Prompt::typed("hi");
-    table.check(
-        SessionEvent::Prompt(TURN, prompt, Limits::default()),
-        "turn_start, log 1, prepare",
-    );
+    table.submits("hi", "turn_start, log 1, prepare");
     table.prepared("silence on, ask");
     table.stream(vec![text("ok"), done()], "text ok");
     let wrote = |error: Option<&str>| SessionEvent::Appended {
@@ -199,12 +178,8 @@ fn the_turn_waits_for_its_log_but_not_for_ever() {
     );
 
     let mut table = Table::new(saving);
-    let prompt = Prompt::typed("hi");
-    table.check(
-        SessionEvent::Prompt(TURN, prompt, Limits::default()),
-        "turn_start, log 1, prepare",
-    );
-    table.check(SessionEvent::Interrupt(None), "");
+    table.submits("hi", "turn_start, log 1, prepare");
+    table.check(SessionEvent::Stop, "");
     table.check(
         SessionEvent::Timer(Topic::LogFlush),
         "warning, turn_end true, result",
@@ -215,59 +190,51 @@ fn the_turn_waits_for_its_log_but_not_for_ever() {
 fn a_second_prompt_is_refused_and_changes_nothing() {
     let mut table = Table::asking(|_| {}, Limits::default());
     let prompt = Prompt::typed("me too");
-    table.check(
-        SessionEvent::Prompt(RequestId(8), prompt, Limits::default()),
-        "refuse 8",
-    );
+    table.wants(8, Want::Prompt(prompt, Limits::default()), "refuse 8");
     table.stream(vec![text("ok"), done()], "text ok, turn_end false, result");
 }
 
 #[test]
 fn held_messages_can_be_changed_until_they_are_taken() {
-    let amend = |request, message, text: Option<&str>| {
-        SessionEvent::Amend(
-            RequestId(request),
-            RequestId(message),
-            text.map(String::from),
-        )
-    };
+    let amend =
+        |message, text: Option<&str>| Want::Amend(RequestId(message), text.map(String::from));
     let mut table = Table::asking(|_| {}, Limits::default());
     for (request, text) in [(11, "one"), (12, "two"), (13, "three")] {
-        table.check(
-            SessionEvent::Steer(RequestId(request), text.into()),
+        table.wants(
+            request,
+            Want::Steer(text.into()),
             &format!("answer {request}"),
         );
     }
-    table.check(amend(14, 12, Some("TWO")), "answer 14");
-    table.check(amend(15, 11, None), "answer 15");
-    table.check(amend(16, 11, Some("gone")), "refuse 16");
+    table.wants(14, amend(12, Some("TWO")), "answer 14");
+    table.wants(15, amend(11, None), "answer 15");
+    table.wants(16, amend(11, Some("gone")), "refuse 16");
     table.stream(
         vec![text("ok"), done()],
         "text ok, steered TWO, steered three, silence on, ask",
     );
-    table.check(amend(17, 12, Some("late")), "refuse 17");
+    table.wants(17, amend(12, Some("late")), "refuse 17");
     let expected = "user:hi, assistant:ok+0, steered:TWO, steered:three";
     assert_eq!(table.history(), expected);
 }
 
 #[test]
 fn a_command_runs_between_turns_and_joins_the_history() {
-    let shell = |request, command: &str| SessionEvent::Shell(RequestId(request), command.into());
-    let prompt = || SessionEvent::Prompt(TURN, Prompt::typed("hi"), Limits::default());
+    let shell = |command: &str| Want::Shell(command.into());
     let mut table = Table::new(|_| {});
-    table.check(shell(5, "ls"), "shell 1 ls");
-    table.check(shell(6, "pwd"), "refuse 6");
-    table.check(prompt(), "refuse 1");
+    table.wants(5, shell("ls"), "shell 1 ls");
+    table.wants(6, shell("pwd"), "refuse 6");
+    table.submits("hi", "refuse 1");
     let output = SessionEvent::ToolOutput(1, chat::Output::Stdout, "a\n".into());
     table.check(output, "output 1");
-    table.check(SessionEvent::Interrupt(Some(RequestId(7))), "cancel 1");
+    table.wants(7, Want::Interrupt, "cancel 1");
     table.tool(2, "");
     assert!(table.session.is_running());
     table.tool(1, "shell done, answer 7");
     assert!(!table.session.is_running());
     table.tool(1, "");
-    table.check(prompt(), "turn_start, prepare");
-    table.check(shell(8, "ls"), "refuse 8");
+    table.submits("hi", "turn_start, prepare");
+    table.wants(8, shell("ls"), "refuse 8");
     table.prepared("silence on, ask");
     let message = "The user ran this command in a shell:\n\n$ ls\n\nIt wrote:\n\ndone";
     assert_eq!(table.history(), format!("user:{message}, user:hi"));

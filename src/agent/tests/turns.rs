@@ -147,11 +147,7 @@ fn a_cut_reply_keeps_its_text_and_answers_its_calls() {
         Cause::Stalled,
         "details PartialOutput, error, turn_end false, result",
     );
-    let prompt = Prompt::typed("again");
-    table.check(
-        SessionEvent::Prompt(TURN, prompt, Limits::default()),
-        "turn_start, prepare",
-    );
+    table.submits("again", "turn_start, prepare");
     table.prepared("silence on, ask");
     assert_eq!(
         table.history(),
@@ -168,14 +164,7 @@ fn a_blank_success_is_asked_again_once() {
         vec![text(" \n"), done()],
         "recovered 2/10, text  \n, details NotRetryable, error, turn_end false, result",
     );
-    assert!(
-        table
-            .result()
-            .error
-            .as_ref()
-            .unwrap()
-            .contains("empty response")
-    );
+    assert!(table.error().contains("empty response"));
 }
 
 #[test]
@@ -190,20 +179,20 @@ fn reasoning_without_an_answer_is_a_warning() {
 
 #[test]
 fn a_steer_joins_the_next_step_or_goes_on_after_the_answer() {
-    let steer = |text: &str| SessionEvent::Steer(RequestId(5), text.into());
+    let steer = |text: &str| Want::Steer(text.into());
     let mut table = Table::asking(|_| {}, Limits::default());
-    table.check(steer("left"), "answer 5");
+    table.wants(5, steer("left"), "answer 5");
     table.stream(
         vec![text("ok"), done()],
         "text ok, steered left, silence on, ask",
     );
     assert_eq!(table.history(), "user:hi, assistant:ok+0, steered:left");
-    table.check(steer("right"), "answer 5");
+    table.wants(5, steer("right"), "answer 5");
     table.fails(
         Cause::Auth,
         "details NotRetryable, error, discarded 1, turn_end false, result",
     );
-    table.check(steer("late"), "refuse 5");
+    table.wants(5, steer("late"), "refuse 5");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{App, Effect, Surface};
-use crate::agent::{Input, Selection};
+use crate::agent::{Selection, Want};
 
 use super::account::Why;
 use super::models::Wanted;
@@ -93,9 +93,7 @@ impl App {
         if let Some(session) = &mut self.session {
             session.selection = selection.clone();
         }
-        self.send(|session, request| Input::Configure {
-            session,
-            request,
+        self.send(Want::Configure {
             selection,
             during_turn: true,
         })

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use super::commands::COMMANDS;
 use super::sessions::Awaited;
 use super::{App, Effect};
-use crate::agent::{Input, Query};
+use crate::agent::Want;
 use crate::chat::Message;
 use crate::config::build::VERSION;
 use crate::session::Entry;
@@ -67,11 +67,7 @@ impl App {
         if self.session.is_none() {
             return self.tell("there is no reply to copy yet");
         }
-        self.request(Awaited::Copy, |session, request| Input::Query {
-            session,
-            request,
-            query: Query::Messages,
-        })
+        self.ask(Awaited::Copy, Want::Messages)
     }
 
     /// Hands the last reply to the terminal's clipboard.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::sessions::Next;
 use super::{ARMED, App, Effect, Surface};
-use crate::agent::Input;
+use crate::agent::Want;
 use crate::config::keybindings::Action;
 use crate::tui::composer::{Handled, PasteStyle};
 use crate::tui::key::{Key, KeyPress};
@@ -166,7 +166,7 @@ impl App {
         } else if let Some(command) = &mut session.shell {
             command.stopping = true;
         }
-        self.send(|session, request| Input::Interrupt { session, request })
+        self.send(Want::Interrupt)
     }
 
     fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {

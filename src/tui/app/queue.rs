@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::submit::Line;
 use super::{App, Effect};
-use crate::agent::{Input, RequestId};
+use crate::agent::{Input, RequestId, Want};
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::view::queue;
 
@@ -287,12 +287,8 @@ impl App {
             text: text.clone(),
         };
         self.queue.amends.push((request, amend));
-        vec![Effect::Send(Input::Amend {
-            session: session.key,
-            request,
-            message,
-            text,
-        })]
+        let want = Want::Amend(message, text);
+        vec![Effect::Send(Input::Want(session.key, request, want))]
     }
 }
 
@@ -328,21 +324,18 @@ mod tests {
 
         fn note(&mut self, effects: Vec<Effect>) {
             for effect in effects {
-                let Effect::Send(input) = effect else {
+                let Effect::Send(Input::Want(_, request, want)) = effect else {
                     continue;
                 };
-                self.told.extend(match input {
-                    Input::Prompt {
-                        request, prompt, ..
-                    } => Some((request, format!("prompt {}", prompt.text))),
-                    Input::Steer { request, text, .. } => Some((request, format!("steer {text}"))),
-                    Input::Shell {
-                        request, command, ..
-                    } => Some((request, format!("shell {command}"))),
-                    Input::Compact { request, .. } => Some((request, "compact".into())),
-                    Input::Interrupt { request, .. } => Some((request, "stop".into())),
-                    _ => None,
-                });
+                let told = match want {
+                    Want::Prompt(prompt, _) => format!("prompt {}", prompt.text),
+                    Want::Steer(text) => format!("steer {text}"),
+                    Want::Shell(command) => format!("shell {command}"),
+                    Want::Compact { .. } => "compact".into(),
+                    Want::Interrupt => "stop".into(),
+                    _ => continue,
+                };
+                self.told.push((request, told));
             }
         }
 

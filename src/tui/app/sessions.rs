@@ -7,7 +7,7 @@ use super::reload::Reloaded;
 use super::tree::Rewound;
 use super::turn::Phase;
 use super::{App, Done, Effect, Turn, task};
-use crate::agent::{Answer, Input, Query, Reason, RequestId, SessionKey};
+use crate::agent::{Answer, Input, Reason, RequestId, SessionKey, Want};
 use crate::session::{self, Entry, Listed};
 use crate::text::one_line;
 
@@ -62,11 +62,7 @@ impl App {
         match next {
             Next::New => self.open(Reason::New),
             Next::Resume(listed) => self.resume(*listed),
-            Next::Tree => self.request(Awaited::Tree, |session, request| Input::Query {
-                session,
-                request,
-                query: Query::Info,
-            }),
+            Next::Tree => self.ask(Awaited::Tree, Want::Info),
             Next::Quit => vec![Effect::Quit(0)],
         }
     }
@@ -87,17 +83,21 @@ impl App {
     }
 
     /// Sends a request about the session, if there is one.
-    pub(super) fn send(
-        &mut self,
-        input: impl FnOnce(SessionKey, RequestId) -> Input,
-    ) -> Vec<Effect> {
+    pub(super) fn send(&mut self, want: Want) -> Vec<Effect> {
         let request = self.next_request();
         let session = self.session.as_ref();
-        let sent = session.map(|session| Effect::Send(input(session.key, request)));
+        let sent = session.map(|session| Effect::Send(Input::Want(session.key, request, want)));
         sent.into_iter().collect()
     }
 
     /// The same when the answer is awaited.
+    pub(super) fn ask(&mut self, awaited: Awaited, want: Want) -> Vec<Effect> {
+        self.request(awaited, |session, request| {
+            Input::Want(session, request, want)
+        })
+    }
+
+    /// The same for a request that is the core's.
     pub(super) fn request(
         &mut self,
         awaited: Awaited,
@@ -149,11 +149,7 @@ impl App {
             Some(name) => format!("this session is called `{name}`"),
             None => "this session has no name".into(),
         });
-        self.send(|session, request| Input::Rename {
-            session,
-            request,
-            name,
-        })
+        self.send(Want::Rename(name))
     }
 
     pub(super) fn export(&mut self, path: &str) -> Vec<Effect> {
@@ -175,11 +171,7 @@ impl App {
             _ => path.into(),
         };
         let path = session.workspace.join(path);
-        self.request(Awaited::Export(path), |session, request| Input::Query {
-            session,
-            request,
-            query: Query::Messages,
-        })
+        self.ask(Awaited::Export(path), Want::Messages)
     }
 
     pub(super) fn compact(&mut self, focus: &str, now: Instant) -> Vec<Effect> {
@@ -204,20 +196,16 @@ impl App {
                 });
             }
         }
-        vec![Effect::Send(Input::Compact {
-            session: session.key,
-            request,
+        let want = Want::Compact {
             focus: Some(focus.to_owned()).filter(|focus| !focus.is_empty()),
             during_turn: true,
-        })]
+        };
+        vec![Effect::Send(Input::Want(session.key, request, want))]
     }
 
     pub(super) fn undo(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
-            true => self.request(Awaited::Undo, |session, request| Input::Undo {
-                session,
-                request,
-            }),
+            true => self.ask(Awaited::Undo, Want::Undo),
             false => Vec::new(),
         }
     }

@@ -6,7 +6,7 @@ use super::session::Asked;
 use super::submit::Line;
 use super::turn::Phase;
 use super::{App, Effect, Turn};
-use crate::agent::{Input, RequestId, TurnEvent};
+use crate::agent::{Input, RequestId, TurnEvent, Want};
 use crate::chat::ToolResult;
 
 impl App {
@@ -42,11 +42,8 @@ impl App {
             ..Turn::new(request, now)
         });
         self.transcript.start_shell(command);
-        vec![Effect::Send(Input::Shell {
-            session: session.key,
-            request,
-            command: command.to_owned(),
-        })]
+        let want = Want::Shell(command.to_owned());
+        vec![Effect::Send(Input::Want(session.key, request, want))]
     }
 
     /// An event of the running command; false when it is none.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::images::{QUESTION, without_path};
 use super::session::Asked;
 use super::{App, Done, Effect, Turn, commands, task};
-use crate::agent::{Input, Limits, Prompt, RequestId, Source};
+use crate::agent::{Input, Limits, Prompt, RequestId, Source, Want};
 use crate::chat::Image;
 use crate::config::resources::{Skill, template};
 use crate::extension::{Hook, HookKind, Verdict};
@@ -414,13 +414,9 @@ impl App {
                 self.give_back(line);
                 return Vec::new();
             }
-            let text = line.text.clone();
+            let want = Want::Steer(line.text.clone());
             self.queue.steer(request, line);
-            return vec![Effect::Send(Input::Steer {
-                session: key,
-                request,
-                text,
-            })];
+            return vec![Effect::Send(Input::Want(key, request, want))];
         }
         session.turn = Some(Turn::new(request, now));
         self.transcript.push_user(&line.text, line.images.len());
@@ -430,12 +426,8 @@ impl App {
             source: Source::Settled,
         };
         session.asked = Some(Asked { request, line });
-        vec![Effect::Send(Input::Prompt {
-            session: key,
-            request,
-            prompt,
-            limits: Limits::default(),
-        })]
+        let want = Want::Prompt(prompt, Limits::default());
+        vec![Effect::Send(Input::Want(key, request, want))]
     }
 }
 

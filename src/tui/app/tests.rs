@@ -10,7 +10,9 @@ use serde_json::json;
 
 use super::sessions::Next;
 use super::{App, Effect, Session, TuiOptions, Turn};
-use crate::agent::{Answer, Input, Output, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
+use crate::agent::{
+    Answer, Input, Output, Process, RequestId, SessionKey, SessionSpec, TurnEvent, Want,
+};
 use crate::config::Home;
 use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, Verdict, request};
 use crate::provider;
@@ -119,12 +121,12 @@ impl Table {
         while let Some(effect) = pending.pop_front() {
             match effect {
                 Effect::Task(task) => pending.extend(self.app.on_done((task.0)())),
-                Effect::Send(Input::Prompt { prompt, .. }) => {
+                Effect::Send(Input::Want(_, _, Want::Prompt(prompt, _))) => {
                     shown.push(format!("prompt {}", prompt.text));
                     self.app.session.as_mut().unwrap().turn = None;
                 }
                 Effect::Send(Input::Hook(..)) => shown.push("hook".into()),
-                Effect::Send(Input::Configure { selection, .. }) => {
+                Effect::Send(Input::Want(_, _, Want::Configure { selection, .. })) => {
                     let effort = selection.effort.unwrap_or_default();
                     shown.push(format!("use {} {effort}", selection.model.id));
                 }

@@ -8,7 +8,7 @@ use super::resume::restored;
 use super::sessions::{Awaited, Next};
 use super::submit::Line;
 use super::{App, Done, Effect, task, transcript_options};
-use crate::agent::Input;
+use crate::agent::Want;
 use crate::error::Result;
 use crate::session::{self, Entry, PastPrompt};
 use crate::text::one_line;
@@ -107,12 +107,7 @@ impl App {
             Ok(mut rewound) => {
                 let entries = std::mem::take(&mut rewound.entries);
                 let head = rewound.head.clone();
-                self.request(Awaited::Rewind(rewound), |session, request| Input::Rewind {
-                    session,
-                    request,
-                    entries,
-                    head,
-                })
+                self.ask(Awaited::Rewind(rewound), Want::Rewind(entries, head))
             }
             Err(error) => {
                 self.is_opening = false;

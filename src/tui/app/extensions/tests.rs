@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::{App, Done, Effect, Opened, Task};
-use crate::agent::{Answer, Input, Past, Reason, RequestId, SessionKey, SessionSpec, TurnEvent};
+use crate::agent::{
+    Answer, Input, Past, Reason, RequestId, SessionKey, SessionSpec, TurnEvent, Want,
+};
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, request};
@@ -135,7 +137,9 @@ fn show(effects: Vec<Effect>) -> String {
         Effect::Send(Input::Reply(_, Err(why))) => format!("!{why}"),
         Effect::Send(Input::Notify(to, method, params)) => format!("{}:{method}{params}", to.0),
         Effect::Send(Input::Call { method, params, .. }) => format!("{method}{params}"),
-        Effect::Send(Input::Prompt { prompt, .. }) => format!("prompt {}", prompt.text),
+        Effect::Send(Input::Want(_, _, Want::Prompt(prompt, _))) => {
+            format!("prompt {}", prompt.text)
+        }
         Effect::Send(Input::Name(_, name)) => format!("name {name}"),
         other => format!("{other:?}"),
     });
