@@ -92,10 +92,10 @@ impl App {
                 None
             }
             _ => {
-                // It must not take the keys of somebody who writes, unless that one asked for it.
+                // One that nobody asked for must not take the keys of somebody who writes, or begins to.
                 let had_focus = place.as_ref().is_some_and(|shown| shown.focused);
                 let is_wanted = self.extensions.calls.is_wanted(from);
-                let focused = had_focus || is_wanted || self.nobody_writes();
+                let focused = had_focus || is_wanted;
                 let replaced = self.extensions.pane.replace(ShownPane {
                     owner: from,
                     id: pane.id.clone(),
@@ -108,16 +108,6 @@ impl App {
                 replaced.map(|old| old.closed())
             }
         }
-    }
-
-    /// Whether the composer has the keys, and nothing was written into it.
-    fn nobody_writes(&self) -> bool {
-        let draft = self.composer.draft();
-        self.surface.is_none()
-            && !self.extension_takes_keys()
-            && !self.composer.is_field()
-            && draft.buffer.is_empty()
-            && self.composer.attachments().is_none()
     }
 
     /// Whether a pane is open, which takes the alternate screen.
