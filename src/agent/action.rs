@@ -74,7 +74,7 @@ pub enum Action {
     ReadInstructions(Job, Vec<PathBuf>),
     /// Write these to the log and its sidecar, in order, behind what could not be written before.
     Append(Vec<LogEntry>),
-    /// Begin this session with a copy of the log, which holds all that it needs.
+    /// Begin this session, with a copy of the log if it holds all.
     Fork(Forking, Box<Fork>),
     /// Wake the session up at that time; replaces an earlier deadline of the topic.
     SetTimer(Topic, Instant),
@@ -118,9 +118,10 @@ impl Saving {
     pub fn refused(self, why: &str) -> Action {
         match self {
             Saving::Answer(request) => Action::Answer(request, Answer::Refused(why.into())),
-            Saving::Fork(wanted, _) => {
-                let why = format!("cannot copy this session before it is saved: {why}");
-                Action::Answer(wanted.request, Answer::Refused(why))
+            // There is no file to copy: the fork writes its own, as soon as it can.
+            Saving::Fork(wanted, mut fork) => {
+                fork.is_saved = false;
+                Action::Fork(wanted, fork)
             }
         }
     }

@@ -110,6 +110,11 @@ impl Conversation {
     /// A conversation that goes on from `past`, whose log is left for its writer.
     pub fn new(spec: Arc<SessionSpec>, past: &mut Past) -> Self {
         let path = past.log.as_ref().map(|log| log.path().to_path_buf());
+        // No record may reach the disk before its parent.
+        let waiting = match path.is_none() && spec.saves() {
+            true => records(past, spec.created_ms),
+            false => Vec::new(),
+        };
         Self {
             selection: spec.selection.clone(),
             instructed: instructed(&past.entries),
@@ -126,8 +131,9 @@ impl Conversation {
             next_job: 1,
             log: Queue {
                 head: past.head.take(),
-                begun: path.is_some(),
+                begun: path.is_some() || !waiting.is_empty(),
                 path,
+                waiting,
                 ..Queue::default()
             },
             now: Now {
@@ -403,13 +409,33 @@ impl Conversation {
 
     fn write(&mut self) {
         let log = &mut self.log;
-        let is_idle = log.waiting.is_empty() && log.saving.is_empty();
-        if !log.in_flight && !is_idle {
+        let is_wanted = !log.waiting.is_empty() || !log.saving.is_empty();
+        if is_wanted && !log.in_flight {
             log.in_flight = true;
             let waiting = std::mem::take(&mut log.waiting);
             self.push(Action::Append(waiting));
         }
     }
+}
+
+/// The records of a history that is in no log yet. What it ends with becomes the head.
+fn records(past: &mut Past, timestamp: u64) -> Vec<LogEntry> {
+    past.head = None;
+    let messages = past.entries.iter_mut().map(|entry| {
+        let id = entry.id.get_or_insert_with(|| Uuid::now_v7().to_string());
+        Record::Message {
+            id: id.clone(),
+            parent: past.head.replace(id.clone()),
+            timestamp,
+            response: None,
+            message: entry.message.clone(),
+        }
+    });
+    let mut records: Vec<_> = messages.map(LogEntry::Record).collect();
+    if let (Some(name), false) = (&past.name, records.is_empty()) {
+        records.push(LogEntry::Record(Record::Name(name.clone())));
+    }
+    records
 }
 
 /// The directories whose AGENTS.md the history holds.

@@ -20,7 +20,7 @@ pub struct Fork {
     pub spec: Arc<SessionSpec>,
     /// The history, without a log.
     pub past: Past,
-    /// Whether it gets a copy of the original's log.
+    /// Whether it gets a copy of the original's log, which holds the history then.
     pub is_saved: bool,
 }
 

@@ -88,8 +88,11 @@ impl Runtime {
         self.step(session, SessionEvent::Save(saving));
     }
 
-    /// Copies the log of a session for a fork.
+    /// Begins a fork once its history is on the disk, or cannot be.
     pub(super) fn copy_log(&mut self, session: SessionKey, wanted: Forking, fork: Fork) {
+        if !fork.is_saved {
+            return self.forked(wanted, fork.spec, fork.past);
+        }
         let session = self.sessions.get(&session);
         let original = session.and_then(|(session, _)| session.conversation.log_path());
         let events = self.events.clone();

@@ -3,64 +3,13 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::*;
 use crate::agent::action::LogEntry;
 use crate::agent::exec::write_waiting;
 use crate::config::Home;
 use crate::session::{Log, Record, load};
-
-/// A disk of its own with little room, where the user may mount one.
-struct Disk {
-    root: tempfile::TempDir,
-    is_small: bool,
-}
-
-impl Disk {
-    fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]);
-        let output = mount.arg(root.path()).output();
-        let is_small = output.is_ok_and(|output| output.status.success());
-        Self { root, is_small }
-    }
-
-    /// Leaves no room for more than a few bytes, or for anything to be created.
-    fn fill(&self) {
-        let path = self.root.path().join("fill");
-        if self.is_small {
-            let mut fill = OpenOptions::new();
-            let mut fill = fill.create(true).append(true).open(path).unwrap();
-            while fill.write(&[0; 1 << 10]).is_ok() {}
-        }
-    }
-
-    fn make_room(&self) {
-        let _ = fs::remove_file(self.root.path().join("fill"));
-    }
-
-    /// Makes room for all that may be left.
-    fn grow(&self) {
-        self.make_room();
-        if self.is_small {
-            let mut mount = Command::new("mount");
-            mount.args(["-o", "remount,size=64m"]).arg(self.root.path());
-            assert!(mount.output().unwrap().status.success());
-        }
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        if self.is_small {
-            let _ = Command::new("umount").arg(self.root.path()).output();
-        }
-    }
-}
 
 struct Model {
     spec: SessionSpec,
@@ -104,7 +53,7 @@ impl Model {
     }
 
     /// The process is gone, maybe in the middle of its last write; another one goes on.
-    fn kill(&mut self, torn: usize, disk: &Disk, context: &str) {
+    fn kill(&mut self, torn: usize, context: &str) {
         let was_open = self.log.take().is_some();
         let unwritten = self.waiting.len();
         self.waiting.clear();
@@ -124,10 +73,7 @@ impl Model {
         file.set_len((text.len() - torn) as u64).unwrap();
         self.said.truncate(self.check(context));
         assert!(self.said.len() + 1 >= written, "{context}");
-        let reopened = Log::reopen(&self.spec.home, &path).or_else(|_| {
-            disk.grow();
-            Log::reopen(&self.spec.home, &path)
-        });
+        let reopened = Log::reopen(&self.spec.home, &path);
         let (log, loaded) = reopened.unwrap_or_else(|error| panic!("{context}: {error}"));
         assert_eq!(loaded.head.as_ref(), self.said.last(), "{context}");
         self.log = Some(log);
@@ -144,10 +90,10 @@ fn what_was_written_is_loaded_whatever_the_disk_does() {
         (state >> 11) as usize % below
     };
     for round in 0..12 {
-        let disk = Disk::new();
-        let sessions = disk.root.path().join("home/sessions");
+        let root = tempfile::tempdir().unwrap();
+        let sessions = root.path().join("home/sessions");
         let mut spec = SessionSpec::for_test();
-        spec.home = Home::at(disk.root.path().join("home"));
+        spec.home = Home::at(root.path().join("home"));
         let mut model = Model {
             spec,
             log: None,
@@ -159,16 +105,14 @@ fn what_was_written_is_loaded_whatever_the_disk_does() {
         for step in 0..60 {
             let context = format!("round {round}, step {step}");
             let blocked = |path: &Path| path.is_file();
-            match random(12) {
-                0 => disk.fill(),
-                1 | 2 => disk.make_room(),
-                3 => drop(fs::remove_dir_all(&sessions)),
+            match random(9) {
+                0 => drop(fs::remove_dir_all(&sessions)),
                 // Something else takes the place of the directory, and goes again.
-                4 if !sessions.exists() => fs::write(&sessions, "").unwrap_or_default(),
-                4 | 5 if blocked(&sessions) => fs::remove_file(&sessions).unwrap(),
-                6 => {
+                1 if !sessions.exists() => fs::write(&sessions, "").unwrap_or_default(),
+                1 | 2 if blocked(&sessions) => fs::remove_file(&sessions).unwrap(),
+                3 => {
                     let torn = random(4000);
-                    model.kill(torn, &disk, &context);
+                    model.kill(torn, &context);
                 }
                 _ => {
                     for n in 0..=random(3) {
@@ -184,8 +128,7 @@ fn what_was_written_is_loaded_whatever_the_disk_does() {
                 }
             }
         }
-        // With room again, nothing is missing.
-        disk.grow();
+        // Where there is a directory again, nothing is missing.
         if sessions.is_file() {
             fs::remove_file(&sessions).unwrap();
         }

@@ -1,10 +1,11 @@
 //! What is asked of a session between its turns.
 
 use super::*;
-use crate::agent::action::Saving;
+use crate::agent::action::{LogEntry, Saving};
 use crate::agent::event::SessionKey;
 use crate::agent::exec::Forking;
-use crate::session::Entry;
+use crate::agent::session::Fork;
+use crate::session::{Entry, Record};
 
 fn entry(id: &str, message: Message) -> Entry {
     Entry {
@@ -137,11 +138,48 @@ fn a_fork_is_made_of_what_was_said_when_it_was_asked_for_and_is_saved() {
     };
     let event = fork(&table);
     table.check(event, "log 0");
-    table.check(not_written(), "refuse 8, warning");
+    table.check(not_written(), "fork, warning");
     let event = fork(&table);
     table.check(event, "log 0");
     table.submits("more", "turn_start, prepare");
     table.check(written(), "log 1");
     assert!(table.session.fork().is_err());
     table.check(written(), "fork");
+}
+
+#[test]
+fn a_fork_of_what_is_in_no_file_writes_it_whole() {
+    let Fork { spec, mut past, .. } = after_a_turn().session.fork().unwrap();
+    past.name = Some("n".into());
+    // A summary is in no record of its own.
+    past.entries.insert(
+        0,
+        Entry {
+            id: None,
+            ..past.entries[0].clone()
+        },
+    );
+    let last = past.entries[2].id.clone();
+    let mut session = Session::new(spec, &mut past);
+    assert_eq!(session.conversation.head(), last.as_deref());
+    let now = after_a_turn().now;
+    let prompt = Want::Prompt(Prompt::typed("more"), Limits::default());
+    let actions = session.step(SessionEvent::Want(RequestId(1), prompt), now);
+    let written = actions.iter().find_map(|action| match action {
+        Action::Append(entries) => Some(entries),
+        _ => None,
+    });
+    let mut before = None;
+    for (n, entry) in written.unwrap().iter().enumerate() {
+        match entry {
+            LogEntry::Record(Record::Message { id, parent, .. }) => {
+                assert_eq!(*parent, before);
+                before = Some(id.clone());
+            }
+            LogEntry::Record(Record::Name(name)) => assert_eq!((n, name.as_str()), (3, "n")),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(before.as_deref(), session.conversation.head());
+    assert_eq!(session.conversation.history.len(), 4);
 }
