@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::event::{Answer, Limits, Prompt, Query, RequestId, TurnEvent};
+use super::exec::Forking;
 use super::open::Selection;
+use super::session::Fork;
 use crate::chat::{self, ToolCall, ToolResult};
 use crate::extension::{AskId, EventName, ExtensionId, Failure, Hook, Verdict, request};
 use crate::provider::{Model, Request, StreamEvent};
@@ -71,8 +73,10 @@ pub enum Action {
     Undo(RequestId),
     /// Read the AGENTS.md of these directories, outermost first.
     ReadInstructions(Job, Vec<PathBuf>),
-    /// Write these to the log and its sidecar, in order.
+    /// Write these to the log and its sidecar, in order, behind what could not be written before.
     Append(Vec<LogEntry>),
+    /// Begin this session with a copy of the log, which holds all that it needs.
+    Fork(Forking, Box<Fork>),
     /// Wake the session up at that time; replaces an earlier deadline of the topic.
     SetTimer(Topic, Instant),
     /// Forget a deadline.
@@ -91,6 +95,36 @@ pub enum LogEntry {
         /// What is known about it.
         details: Value,
     },
+}
+
+/// What is done once all that was said is on the disk.
+#[derive(Debug)]
+pub enum Saving {
+    /// A request is answered.
+    Answer(RequestId),
+    /// The session is forked.
+    Fork(Forking, Box<Fork>),
+}
+
+impl Saving {
+    /// It is on the disk.
+    pub fn done(self) -> Action {
+        match self {
+            Saving::Answer(request) => Action::Answer(request, Answer::Done),
+            Saving::Fork(wanted, fork) => Action::Fork(wanted, fork),
+        }
+    }
+
+    /// It is not.
+    pub fn refused(self, why: &str) -> Action {
+        match self {
+            Saving::Answer(request) => Action::Answer(request, Answer::Refused(why.into())),
+            Saving::Fork(wanted, _) => {
+                let why = format!("cannot copy this session before it is saved: {why}");
+                Action::Answer(wanted.request, Answer::Refused(why))
+            }
+        }
+    }
 }
 
 /// Every deadline a session can have.
@@ -129,6 +163,8 @@ pub enum SessionEvent {
     Undo(RequestId),
     /// A frontend wants another model or effort, maybe even while a turn runs.
     Configure(RequestId, Selection, bool),
+    /// Something waits until all that was said is on the disk.
+    Save(Saving),
     /// A frontend wants to know something.
     Query(RequestId, Query),
     /// A frontend wants the turn to stop; without a request id the process is ending.

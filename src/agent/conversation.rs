@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::action::{Action, LogEntry, Now};
+use super::action::{Action, LogEntry, Now, Saving};
 use super::compact;
 use super::event::{Answer, Prompt, RequestId, Source};
 use super::instructions;
@@ -96,6 +96,8 @@ struct Queue {
     in_flight: bool,
     failing: bool,
     path: Option<PathBuf>,
+    /// What is done once all that was said is on the disk.
+    saving: Vec<Saving>,
 }
 
 /// Collects what a step wants done.
@@ -346,13 +348,28 @@ impl Conversation {
         }
     }
 
-    /// Logs a failure beside the conversation.
+    /// Logs beside the conversation that a turn failed or was stopped.
     pub fn commit_failure(&mut self, details: Value, fx: &mut Effects<'_>) {
-        if self.spec.saves() {
+        if self.spec.saves() && self.log.begun {
             let parent = self.log.head.clone();
             self.log.waiting.push(LogEntry::Failure { parent, details });
             self.write(fx);
         }
+    }
+
+    /// Does something once all that was said is on the disk, for which one more write is tried. What
+    /// cannot be written refuses it.
+    pub fn save(&mut self, saving: Saving, fx: &mut Effects<'_>) {
+        if !self.log.begun {
+            return fx.push(saving.done());
+        }
+        self.log.saving.push(saving);
+        self.write(fx);
+    }
+
+    /// Whether something waits for that.
+    pub fn is_saving(&self) -> bool {
+        !self.log.saving.is_empty()
     }
 
     /// Takes the outcome of a write. Returns a warning for the first failure of an episode. The
@@ -368,6 +385,13 @@ impl Conversation {
         log.path = path.or(log.path.take());
         let first = error.is_some() && !log.failing;
         log.failing = error.is_some();
+        if error.is_some() || log.waiting.is_empty() {
+            let saved = log.saving.drain(..);
+            fx.actions.extend(saved.map(|saving| match &error {
+                None => saving.done(),
+                Some(why) => saving.refused(why),
+            }));
+        }
         self.write(fx);
         error
             .filter(|_| first)
@@ -395,9 +419,10 @@ impl Conversation {
     }
 
     fn write(&mut self, fx: &mut Effects<'_>) {
-        if !self.log.in_flight && !self.log.waiting.is_empty() {
-            self.log.in_flight = true;
-            fx.push(Action::Append(std::mem::take(&mut self.log.waiting)));
+        let log = &mut self.log;
+        if !log.in_flight && !(log.waiting.is_empty() && log.saving.is_empty()) {
+            log.in_flight = true;
+            fx.push(Action::Append(std::mem::take(&mut log.waiting)));
         }
     }
 }

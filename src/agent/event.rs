@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::details::Details;
 use super::open::{Past, Selection, SessionSpec};
-use crate::chat::{self, Deltas, Display, Image, Message, Outcome, ToolResult, Usage};
+use crate::chat::{self, Deltas, Display, Image, Outcome, ToolResult, Usage};
 use crate::config::Settings;
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Host, Serves, Verdict};
 use crate::session::Entry;
@@ -110,6 +110,14 @@ pub enum Input {
     },
     /// Give a session another display name. Not answered; an event tells it.
     Name(SessionKey, String),
+    /// Write what could not be written so far. Answered by [`Answer::Done`] when all that was said is
+    /// on the disk, or none of it shall be; else refused with the reason and what would be lost.
+    Save {
+        /// The session.
+        session: SessionKey,
+        /// Answered when it has been tried.
+        request: RequestId,
+    },
     /// Tell something about a session. Answered at once.
     Query {
         /// The session.
@@ -400,8 +408,8 @@ pub enum Answer {
     Stopped(Vec<Running>),
     /// What the session is.
     Info(Box<SessionInfo>),
-    /// The history.
-    Messages(Vec<Arc<Message>>),
+    /// The history, and the log, once it exists.
+    Messages(Vec<Entry>, Option<PathBuf>),
     /// The new session is there; its log, when it has one.
     Forked(Option<PathBuf>),
     /// The extensions that were let go. Who has them shuts them down.

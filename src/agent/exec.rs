@@ -22,7 +22,7 @@ use crate::chat::{ToolCall, ToolResult};
 use crate::config::resources;
 use crate::error::Result;
 use crate::provider::{self, Cause, Failure, Lane, Model, Request, Stage, StreamEvent};
-use crate::session::Log;
+use crate::session::{Log, Record};
 use crate::sys::cancel::cancel_pair;
 use crate::sys::clock::{self, ClockMark};
 use crate::sys::{CancelToken, Canceller};
@@ -45,6 +45,8 @@ pub enum Event {
     Forked(Forking, Arc<SessionSpec>, Result<Past>),
     /// Nothing is left of a closed session.
     Closed(SessionKey, Leaving),
+    /// What could not be written of a session that is gone.
+    Lost(String),
 }
 
 /// A fork that was asked for.
@@ -202,14 +204,15 @@ impl Workers {
                 return self.spawn("instructions", event, work);
             }
             Action::Append(entries) => {
+                // A writer that is gone stays gone: another would not know what this one holds.
                 if self.log().try_send(entries).is_err() {
-                    self.log = None;
                     let error = Some("its writer could not be started".to_string());
                     return Some(SessionEvent::Appended { error, path: None });
                 }
             }
             Action::Emit(..)
             | Action::Answer(..)
+            | Action::Fork(..)
             | Action::CallExtension { .. }
             | Action::Ask(..)
             | Action::Command(..)
@@ -386,7 +389,6 @@ fn write_log(
     for entries in handed {
         waiting.extend(entries);
         let error = write_waiting(&mut log, spec, &mut waiting).err();
-        let error = error.map(|error| error.to_string());
         let path = log.as_ref().map(|log| log.path().to_path_buf());
         let event = SessionEvent::Appended { error, path };
         if events.send(Event::Session(key, event)).is_err() {
@@ -394,14 +396,36 @@ fn write_log(
         }
     }
     // A last chance: there may be room on the disk by now.
-    let _ = write_waiting(&mut log, spec, &mut waiting);
+    if let Err(why) = write_waiting(&mut log, spec, &mut waiting) {
+        let _ = events.send(Event::Lost(format!("a session was lost in part: {why}")));
+    }
 }
 
-fn write_waiting(
+/// Writes what waits. The error says how much of it could not be written, and why.
+pub(super) fn write_waiting(
+    log: &mut Option<Log>,
+    spec: &SessionSpec,
+    waiting: &mut VecDeque<LogEntry>,
+) -> Result<(), String> {
+    try_writing(log, spec, waiting).map_err(|error| {
+        let is_message =
+            |entry: &&LogEntry| matches!(entry, LogEntry::Record(Record::Message { .. }));
+        match waiting.iter().filter(is_message).count() {
+            0 => error.to_string(),
+            1 => format!("1 message is not saved: {error}"),
+            n => format!("{n} messages are not saved: {error}"),
+        }
+    })
+}
+
+fn try_writing(
     log: &mut Option<Log>,
     spec: &SessionSpec,
     waiting: &mut VecDeque<LogEntry>,
 ) -> Result<()> {
+    if let Some(log) = log {
+        log.ensure_place()?;
+    }
     while let Some(entry) = waiting.front() {
         let log = match log {
             Some(log) => log,

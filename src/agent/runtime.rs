@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError, never};
 
-use super::action::{Action, Now, SessionEvent};
+use super::action::{Action, Now, Saving, SessionEvent};
 use super::event::{Answer, Input, Output, RequestId, SessionKey, TurnEvent};
 use super::exec::{Event, Events, Forking, Leaving, Workers};
 use super::extensions::{Extensions, Happening};
@@ -315,6 +315,10 @@ impl Runtime {
                     self.step(session, SessionEvent::Named(name));
                 }
             }
+            Input::Save { session, request } => {
+                let saving = Saving::Answer(request);
+                self.request(session, request, SessionEvent::Save(saving));
+            }
             Input::Query {
                 session,
                 request,
@@ -398,7 +402,7 @@ impl Runtime {
     }
 
     fn on_event(&mut self, event: Event) {
-        if !matches!(event, Event::Session(..)) {
+        if matches!(event, Event::Forked(..) | Event::Closed(..)) {
             self.jobs -= 1;
         }
         match event {
@@ -408,6 +412,7 @@ impl Runtime {
                 self.answer(wanted.request, Answer::Refused(error.to_string()));
             }
             Event::Closed(key, leaving) => self.closed(key, leaving),
+            Event::Lost(what) => self.outbox.push(Output::Notice(what)),
         }
     }
 
@@ -468,6 +473,7 @@ impl Runtime {
     /// Steps a session and carries out what it asks for.
     pub(super) fn step(&mut self, key: SessionKey, event: SessionEvent) {
         let mut events = vec![event];
+        let mut forks = Vec::new();
         while let Some(event) = events.pop() {
             let now = self.now();
             let Some((session, workers)) = self.sessions.get_mut(&key) else {
@@ -507,6 +513,7 @@ impl Runtime {
                     }
                     // Another session has taken its place already.
                     Action::Tell(..) if self.leaving.get(&key).is_some_and(|one| one.is_told) => {}
+                    Action::Fork(wanted, fork) => forks.push((wanted, *fork)),
                     Action::SetTimer(topic, at) => self.timers.set(key, topic, at),
                     Action::ClearTimer(topic) => self.timers.clear(key, topic),
                     action => {
@@ -516,6 +523,9 @@ impl Runtime {
                     }
                 }
             }
+        }
+        for (wanted, fork) in forks {
+            self.copy_log(key, wanted, fork);
         }
         self.let_go(key);
     }
@@ -545,7 +555,7 @@ impl Runtime {
     fn running(&self) -> impl Iterator<Item = SessionKey> + '_ {
         self.sessions
             .iter()
-            .filter(|(_, (session, _))| session.is_running())
+            .filter(|(_, (session, _))| session.is_needed())
             .map(|(key, _)| *key)
     }
 

@@ -1,7 +1,6 @@
 //! One session: a conversation, and the turn that runs in it, if any.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::action::{Action, Now, SessionEvent};
@@ -15,13 +14,14 @@ use super::turn::{Flow, Turn};
 const BUSY: &str = "a turn is running - steer or interrupt it";
 
 /// What a forked session begins with.
+#[derive(Debug)]
 pub struct Fork {
     /// Its own.
     pub spec: Arc<SessionSpec>,
     /// The history, without a log.
     pub past: Past,
-    /// The original's log, when the fork gets one too.
-    pub original: Option<PathBuf>,
+    /// Whether it gets a copy of the original's log.
+    pub is_saved: bool,
 }
 
 /// A session's whole state. Stepped by events, without I/O.
@@ -51,8 +51,12 @@ impl Session {
         self.turn.is_some() || self.shell.is_some() || !self.waiting.is_empty()
     }
 
-    /// What a fork begins with: its own spec, the history, and the place of the original on disk,
-    /// when there is one to copy. An error while a turn runs.
+    /// Whether something waits for it: it must not go now.
+    pub fn is_needed(&self) -> bool {
+        self.is_running() || self.conversation.is_saving()
+    }
+
+    /// What a fork begins with: its own spec and the history. An error while a turn runs.
     pub fn fork(&self) -> Result<Fork, String> {
         if self.is_running() {
             return Err(BUSY.into());
@@ -65,12 +69,10 @@ impl Session {
             log: None,
         };
         let spec = conversation.spec.fork(conversation.selection.clone());
-        let saved = spec.saves() && conversation.head().is_some();
-        let original = conversation.log_path().filter(|_| saved);
         Ok(Fork {
+            is_saved: spec.saves() && past.head.is_some(),
             spec: Arc::new(spec),
             past,
-            original,
         })
     }
 
@@ -176,6 +178,7 @@ impl Session {
                 conversation.select(selection, &mut fx);
                 fx.push(Action::Answer(request, Answer::Done));
             }
+            (SessionEvent::Save(saving), _) => conversation.save(saving, &mut fx),
             (SessionEvent::Query(request, query), _) => {
                 let answer = self.answer(query);
                 fx.push(Action::Answer(request, answer));
@@ -254,7 +257,9 @@ impl Session {
     fn answer(&self, query: Query) -> Answer {
         let conversation = &self.conversation;
         match query {
-            Query::Messages => Answer::Messages(conversation.messages()),
+            Query::Messages => {
+                Answer::Messages(conversation.history.clone(), conversation.log_path())
+            }
             Query::Info => Answer::Info(Box::new(SessionInfo {
                 workspace: conversation.spec.workspace.clone(),
                 log: conversation.log_path(),

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::action::SessionEvent;
+use super::action::{Saving, SessionEvent};
 use super::event::{Answer, Origin, Reason, RequestId, SessionKey};
 use super::exec::{self, Forking, Leaving, Workers};
 use super::open::{Past, SessionSpec};
 use super::runtime::Runtime;
-use super::session::Session;
+use super::session::{Fork, Session};
 use crate::config::Settings;
 use crate::extension::{EventName, Host};
 
@@ -71,7 +71,7 @@ impl Runtime {
         self.let_go(key);
     }
 
-    /// Begins a session with the history of another, once its log is copied.
+    /// Begins a session with the history of another, once that is on the disk and copied.
     pub(super) fn fork(&mut self, session: SessionKey, wanted: Forking) {
         let forked = match self.sessions.get(&session) {
             Some((session, _)) => session.fork(),
@@ -81,10 +81,19 @@ impl Runtime {
             Err(why) => return self.answer(wanted.request, Answer::Refused(why)),
             Ok(fork) => fork,
         };
-        let Some(original) = fork.original.clone() else {
+        if !fork.is_saved {
             return self.forked(wanted, fork.spec, fork.past);
-        };
-        if exec::fork_log(wanted, fork, original, self.events.clone()) {
+        }
+        let saving = Saving::Fork(wanted, Box::new(fork));
+        self.step(session, SessionEvent::Save(saving));
+    }
+
+    /// Copies the log of a session for a fork.
+    pub(super) fn copy_log(&mut self, session: SessionKey, wanted: Forking, fork: Fork) {
+        let session = self.sessions.get(&session);
+        let original = session.and_then(|(session, _)| session.conversation.log_path());
+        let events = self.events.clone();
+        if original.is_some_and(|original| exec::fork_log(wanted, fork, original, events)) {
             self.jobs += 1;
         } else {
             let why = "no thread could be started to copy the log";
@@ -149,7 +158,7 @@ impl Runtime {
         let idle = self
             .sessions
             .get(&key)
-            .is_some_and(|(session, _)| !session.is_running());
+            .is_some_and(|(session, _)| !session.is_needed());
         if !idle || !self.leaving.contains_key(&key) {
             return;
         }

@@ -179,6 +179,7 @@ impl Turn {
             | SessionEvent::Rewind(..)
             | SessionEvent::Undo(..)
             | SessionEvent::Undone(..)
+            | SessionEvent::Save(..)
             | SessionEvent::Query(..)
             | SessionEvent::Asked(..) => {}
             SessionEvent::Interrupt(from) => {
@@ -391,6 +392,13 @@ impl Turn {
             fx.push(Action::ClearTimer(topic));
         }
         fx.push(Action::EndLane);
+        if aborted && self.announced {
+            let why = match &self.stop {
+                Some(Stop::Limit(limit)) => limit,
+                _ => "interrupted",
+            };
+            conversation.commit_failure(json!({"summary": why, "cause": "interrupted"}), fx);
+        }
         let held = conversation.held.drain(..).filter(|held| !held.internal);
         let held: Vec<String> = held.map(|held| held.content).collect();
         if !held.is_empty() {

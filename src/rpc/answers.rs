@@ -1,7 +1,6 @@
 //! What the core says, as lines for the client.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -13,9 +12,8 @@ use super::wire::Id;
 use crate::agent::{
     Answer, Output, RequestId, Running, SessionInfo, SessionKey, TurnEvent, TurnResult,
 };
-use crate::chat::Message;
 use crate::error::{Error, Result};
-use crate::session;
+use crate::session::{self, Entry};
 use crate::text::json::write_value;
 use crate::wire::{Place, Tag, result_object, write_event};
 
@@ -102,11 +100,11 @@ impl Server {
                 self.free(session);
             }
             (Open::Info(id, session), Answer::Info(info)) => self.answer_info(id, session, &info),
-            (Open::Messages(id), Answer::Messages(messages)) => {
-                self.answer(id, &Conversation { messages });
+            (Open::Messages(id), Answer::Messages(entries, _)) => {
+                self.answer(id, &Conversation { entries });
             }
-            (Open::Export(id, session, path), Answer::Messages(messages)) => {
-                self.export(id, session, path, messages);
+            (Open::Export(id, session, path), Answer::Messages(entries, log)) => {
+                self.export(id, session, path, entries, log);
             }
             (Open::Fork(id, key, session), Answer::Forked(log)) => {
                 let path = log.as_deref().map(Path::to_string_lossy);
@@ -192,7 +190,8 @@ impl Server {
         id: Id,
         session: SessionKey,
         path: Option<PathBuf>,
-        messages: Vec<Arc<Message>>,
+        entries: Vec<Entry>,
+        log: Option<PathBuf>,
     ) {
         let Some(session) = self.sessions.get(&session) else {
             return self.refuse_ending(id);
@@ -202,8 +201,7 @@ impl Server {
         let path = session.workspace.join(path);
         let name = session.name.clone();
         let work = move || {
-            let title = name.unwrap_or_else(|| session::title(&messages));
-            let page = session::export_html(&title, &messages);
+            let (title, page) = session::export_html(name, &entries, log.as_deref());
             session::write_page(&path, page.as_bytes())?;
             Ok(json!({"path": path.to_string_lossy(), "title": title}))
         };
@@ -214,21 +212,22 @@ impl Server {
 
 /// The conversation in the shape of the log, one message at a time.
 struct Conversation {
-    messages: Vec<Arc<Message>>,
+    entries: Vec<Entry>,
 }
 
 impl Serialize for Conversation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
-        struct List<'a>(&'a [Arc<Message>]);
+        struct List<'a>(&'a [Entry]);
         impl Serialize for List<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let messages = self.0.iter();
-                serializer.collect_seq(messages.map(|message| session::message_to_json(message)))
+                let entries = self.0.iter();
+                serializer
+                    .collect_seq(entries.map(|entry| session::message_to_json(&entry.message)))
             }
         }
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry("messages", &List(&self.messages))?;
+        map.serialize_entry("messages", &List(&self.entries))?;
         map.end()
     }
 }

@@ -12,6 +12,9 @@ use std::sync::Arc;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 use serde_json::Value;
 
+use super::failures::{PastFailure, failures};
+use super::load::Entry;
+use super::title::title;
 use crate::chat::{Message, Outcome, ToolCall, Voice};
 use crate::error::{Error, Result};
 use crate::sys::Stage;
@@ -20,9 +23,22 @@ use crate::text::one_line;
 /// Columns of what is said of a folded call.
 const TARGET: usize = 60;
 
-/// The page of a conversation: what people and the model said, and each call with its result,
-/// folded. Internal messages, reasoning and system texts are left out.
-pub fn export_html(title: &str, messages: &[Arc<Message>]) -> String {
+/// The page of a conversation, and its title, which is the name if there is one: what people and the
+/// model said, and each call with its result, folded. What failed or was stopped is told where there is
+/// a log. Internal messages, reasoning and system texts are left out.
+pub fn export_html(
+    name: Option<String>,
+    entries: &[Entry],
+    log: Option<&Path>,
+) -> (String, String) {
+    let messages: Vec<_> = entries.iter().map(|entry| entry.message.clone()).collect();
+    let failures = log.map(|log| failures(log, entries)).unwrap_or_default();
+    let title = name.unwrap_or_else(|| title(&messages));
+    let page = page(&title, &messages, &failures);
+    (title, page)
+}
+
+fn page(title: &str, messages: &[Arc<Message>], failures: &[(usize, PastFailure)]) -> String {
     let mut page = String::from(HEAD);
     let title = Escaped(title);
     // Writing to a string does not fail; so everywhere below.
@@ -30,8 +46,18 @@ pub fn export_html(title: &str, messages: &[Arc<Message>]) -> String {
         page,
         "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
     );
+    let mut failures = failures.iter().peekable();
     let mut rest = messages;
-    while let [message, after @ ..] = rest {
+    loop {
+        let before = messages.len() - rest.len();
+        while let Some((_, failure)) = failures.next_if(|(at, _)| *at <= before) {
+            let kind = if failure.is_stop { "" } else { "error: " };
+            let message = Escaped(&failure.message);
+            let _ = writeln!(page, "<p class=\"note\">{kind}{message}</p>");
+        }
+        let [message, after @ ..] = rest else {
+            break;
+        };
         rest = after;
         match &**message {
             Message::User {

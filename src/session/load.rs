@@ -192,12 +192,9 @@ pub(super) fn scan(file: &File) -> Result<(Header, Scan)> {
         return Err(Error::failed(format!("this is no session log: {why}")));
     };
     check_version(&header)?;
-    if let Some(reason) = scan.fatal.take() {
-        return Err(Error::failed(reason));
+    for line in scan.tree.connect() {
+        scan.damage.add(line, "it is its own ancestor".into());
     }
-    scan.tree
-        .connect()
-        .map_err(|line| Error::failed(format!("the record on line {line} is its own ancestor")))?;
     Ok((header, scan))
 }
 

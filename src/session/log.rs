@@ -1,8 +1,8 @@
 //! The one writer of a log: locks it, appends whole records, and mends its end on opening.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -14,8 +14,10 @@ use super::scan::Tail;
 use crate::config::Home;
 use crate::config::home::{create_private_dir, path_key};
 use crate::error::{Error, Result};
-use crate::sys::fs::Locked;
-use crate::sys::fs::{open_regular, require_regular};
+use crate::sys::fs::{Locked, is_missing, open_regular, require_regular};
+
+/// Why a file is left alone that is shorter than it was.
+const CUT: &str = "something else has cut it short";
 
 /// What a new log is about.
 #[derive(Clone, Debug)]
@@ -48,7 +50,8 @@ pub struct Log {
     lines: Lines,
     /// Diagnostics of provider failures, opened at the first one.
     failures: Option<Lines>,
-    _lock: Locked,
+    /// None only while the log is put back.
+    lock: Option<Locked>,
 }
 
 impl Log {
@@ -68,10 +71,8 @@ impl Log {
             created: spec.created,
             model: spec.model.clone(),
         });
-        let mut options = OpenOptions::new();
-        options.append(true).create_new(true).mode(0o600);
         let failed = |error| write_error(&path, error);
-        let file = options.open(&path).map_err(failed)?;
+        let file = create_file(&path).map_err(failed)?;
         let lines = Lines::new(file).and_then(|mut lines| {
             lines.append(&header.to_line())?;
             Ok(lines)
@@ -81,7 +82,7 @@ impl Log {
                 path,
                 lines,
                 failures: None,
-                _lock: lock,
+                lock: Some(lock),
             }),
             Err(error) => {
                 remove(&path);
@@ -128,7 +129,7 @@ impl Log {
             path,
             lines,
             failures: None,
-            _lock: lock,
+            lock: Some(lock),
         };
         Ok((log, loaded))
     }
@@ -136,6 +137,42 @@ impl Log {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Sees to it that the name still leads to the log, before something is appended. A log that was
+    /// removed is written anew, with all that it held. An error means that nothing may be appended now.
+    pub fn ensure_place(&mut self) -> Result<()> {
+        let path = self.path.clone();
+        let checked = self.lines.is_at(&path).and_then(|is_there| match is_there {
+            true => Ok(()),
+            false => self.put_back(&path),
+        });
+        checked.map_err(|error| write_error(&path, error))
+    }
+
+    fn put_back(&mut self, path: &Path) -> io::Result<()> {
+        create_private_dir(path.parent().unwrap_or(Path::new("/")), true)?;
+        // The file of the lock may have gone, too.
+        self.lock = None;
+        let lock = lock::acquire(path).map_err(|error| io::Error::other(error.to_string()))?;
+        self.lock = Some(lock);
+        let file = create_file(path)?;
+        let old = &self.lines;
+        let copied = (&old.file).rewind().and_then(|()| {
+            let copied = io::copy(&mut (&old.file).take(old.len), &mut &file)?;
+            match copied == old.len {
+                true => Lines::new(file),
+                false => Err(io::Error::other(CUT)),
+            }
+        });
+        match copied {
+            Ok(lines) => self.lines = lines,
+            Err(error) => {
+                let _ = fs::remove_file(path);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Appends a record. On an error the file holds whole records only, and the same record may
@@ -150,10 +187,13 @@ impl Log {
         let path = self.path.with_extension("errors.jsonl");
         let line = json!({"format_version": 1, "parent": parent, "details": details});
         let mut write = || {
-            let lines = match &mut self.failures {
+            let opened = self.failures.take();
+            let opened = opened.filter(|lines| lines.is_at(&path).is_ok_and(|is_there| is_there));
+            let lines = match opened {
                 Some(lines) => lines,
-                none => none.insert(open_sidecar(&path)?),
+                None => open_sidecar(&path)?,
             };
+            let lines = self.failures.insert(lines);
             lines.append(format!("{line}\n").as_bytes())
         };
         write().map_err(|error| write_error(&path, error))
@@ -164,6 +204,13 @@ impl Log {
 fn remove(path: &Path) {
     let _ = fs::remove_file(path);
     let _ = fs::remove_file(path.with_extension("lock"));
+}
+
+fn create_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // What was written must be readable for as long as the file is open.
+    options.read(true).append(true).create_new(true).mode(0o600);
+    options.open(path)
 }
 
 fn open_sidecar(path: &Path) -> io::Result<Lines> {
@@ -215,6 +262,22 @@ impl Lines {
             file,
             retired: false,
         })
+    }
+
+    /// Whether a name leads to the file; `false` when nothing has the name.
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let ours = self.file.metadata()?;
+        let named = match fs::metadata(path) {
+            Err(error) if is_missing(&error) => return Ok(false),
+            named => named?,
+        };
+        if (named.dev(), named.ino()) != (ours.dev(), ours.ino()) {
+            return Err(io::Error::other("another file has taken its place"));
+        }
+        if ours.len() < self.len {
+            return Err(io::Error::other(CUT));
+        }
+        Ok(true)
     }
 
     /// Writes one line with one call, or leaves the file as it was.

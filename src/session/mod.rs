@@ -31,5 +31,5 @@ pub use load::{Entry, Loaded, load, load_at};
 pub use log::{Log, LogSpec};
 pub use prompts::{PastPrompt, prompts};
 pub use record::{Envelope, Header, Purpose, Record, message_to_json, summary_message};
-pub use title::title;
+
 pub use usage::{ModelUsage, UsageReport, usage};

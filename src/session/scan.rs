@@ -28,8 +28,6 @@ pub struct Scan {
     pub damage: Damage,
     /// How the file ends.
     pub tail: Tail,
-    /// Why the file as a whole cannot be understood.
-    pub fatal: Option<String>,
     /// The id of the node before, in a log whose records do not name their parents.
     previous: Option<Box<str>>,
 }
@@ -55,7 +53,6 @@ impl Scan {
             name: None,
             damage: Damage::default(),
             tail: Tail::Whole,
-            fatal: None,
             previous: None,
         };
         let Some(start) = scan.take_header(file, max_line)? else {
@@ -125,16 +122,12 @@ impl Scan {
                     None if old => position_id(place.line).into(),
                     None => return Err("it has no id".into()),
                 };
-                let before = self.previous.take();
                 let parent = match &parent {
-                    None if old => before.as_deref(),
+                    None if old => self.previous.as_deref(),
                     parent => parent.as_ref().and_then(|parent| parent.as_deref()),
                 };
                 if !self.tree.add(&id, parent, place, compact) {
-                    self.fatal.get_or_insert(format!(
-                        "line {} has the id `{id}` of an earlier record",
-                        place.line
-                    ));
+                    return Err(format!("it has the id `{id}` of an earlier record"));
                 }
                 self.previous = old.then_some(id);
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::chat::{Message, Voice};
+use crate::config::resources::said_to_skill;
 use crate::text::{clip_chars, one_line};
 
 /// The title of a session whose first message has no words.
@@ -11,7 +12,8 @@ const UNTITLED: &str = "Untitled session";
 const MAX_WORDS: usize = 8;
 const MAX_CHARS: usize = 60;
 
-/// A title: the first line that a person wrote, at most eight words and 60 characters of it.
+/// A title: the first line that a person wrote, at most eight words and 60 characters of it. Of a skill
+/// that is what was said to it, or its name.
 pub fn title(messages: &[Arc<Message>]) -> String {
     let first = messages.iter().find_map(|message| match &**message {
         Message::User {
@@ -26,6 +28,7 @@ pub fn title(messages: &[Arc<Message>]) -> String {
 
 /// The title of a session that begins with this text.
 pub(super) fn title_of(text: &str) -> String {
+    let text = said_to_skill(text).unwrap_or(text);
     let line = text.trim_start().lines().next().unwrap_or_default();
     // The rest of a line of a megabyte cannot matter.
     let line = one_line(&clip_chars(line, MAX_CHARS * 16), None);
@@ -51,6 +54,15 @@ mod tests {
             (" \n\t", UNTITLED),
             ("\x1b[2J", UNTITLED),
             ("a\u{2028}b", "a b"),
+            (
+                "1. run bench\n\nThe directory of this skill is `/s/bench`.\n\ncompare\n\nit",
+                "compare",
+            ),
+            ("The directory of this skill is `/s/bench`.", "bench"),
+            (
+                "see: The directory of this skill is `x`.",
+                "see: The directory of this skill is `x`.",
+            ),
         ] {
             assert_eq!(title_of(text), expected, "{text:?}");
         }

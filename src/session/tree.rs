@@ -55,9 +55,9 @@ impl Tree {
         true
     }
 
-    /// Connects what is left once all nodes are there and marks what hangs on a missing node. The
-    /// error is the line of a node that is its own ancestor.
-    pub fn connect(&mut self) -> Result<(), u64> {
+    /// Connects what is left once all nodes are there and marks what hangs on a missing node, or on
+    /// itself. Returns the line of one node of each circle.
+    pub fn connect(&mut self) -> Vec<u64> {
         for (index, parent) in std::mem::take(&mut self.forward) {
             match self.by_id.get(&parent) {
                 Some(parent) => self.nodes[index].parent = Some(*parent),
@@ -70,8 +70,8 @@ impl Tree {
     /// Marks a node as unreadable, and all that hang on it.
     pub fn break_off(&mut self, index: usize) {
         self.nodes[index].broken = true;
-        // Cycles were refused when the tree was connected.
-        let _ = self.spread();
+        // Circles were cut when the tree was connected.
+        self.spread();
     }
 
     /// The newest node whose ancestors are all there.
@@ -141,18 +141,22 @@ impl Tree {
         self.nodes.is_empty()
     }
 
-    /// Hands brokenness down every branch, each node once, whatever the order in the file.
-    fn spread(&mut self) -> Result<(), u64> {
+    /// Hands brokenness down every branch, each node once, whatever the order in the file. Cuts
+    /// circles, and returns where.
+    fn spread(&mut self) -> Vec<u64> {
         const NEW: u8 = 0;
         const OPEN: u8 = 1;
         const DONE: u8 = 2;
         let mut state = vec![NEW; self.nodes.len()];
-        let mut trail = Vec::new();
+        let (mut trail, mut cut) = (Vec::new(), Vec::new());
         for start in 0..self.nodes.len() {
             let mut at = Some(start);
             while let Some(index) = at.filter(|index| state[*index] != DONE) {
                 if state[index] == OPEN {
-                    return Err(self.nodes[index].place.line);
+                    let node = &mut self.nodes[index];
+                    (node.parent, node.broken) = (None, true);
+                    cut.push(node.place.line);
+                    break;
                 }
                 state[index] = OPEN;
                 trail.push(index);
@@ -164,7 +168,7 @@ impl Tree {
                 state[index] = DONE;
             }
         }
-        Ok(())
+        cut
     }
 }
 
@@ -193,7 +197,7 @@ mod tests {
             ("c", Some("b")),
             ("d", Some("a")),
         ]);
-        tree.connect().unwrap();
+        assert!(tree.connect().is_empty());
         assert_eq!(tree.path(tree.newest().unwrap()), [0, 3]);
         assert!(!tree.add("a", None, tree.place(0), false));
     }
@@ -206,7 +210,7 @@ mod tests {
             ("d", Some("c")),
             ("e", Some("a")),
         ]);
-        tree.connect().unwrap();
+        assert!(tree.connect().is_empty());
         assert_eq!(tree.unreachable(), 2);
         assert_eq!(tree.path(tree.newest().unwrap()), [0, 3]);
         tree.break_off(3);
@@ -218,20 +222,36 @@ mod tests {
     #[test]
     fn order_in_the_file_does_not_matter_and_cycles_are_found() {
         let mut reversed = tree(&[("c", Some("b")), ("b", Some("a")), ("a", None)]);
-        reversed.connect().unwrap();
+        assert!(reversed.connect().is_empty());
         assert_eq!(reversed.path(0), [2, 1, 0]);
 
-        for nodes in [
-            &[("a", Some("a"))][..],
-            &[("r", None), ("a", Some("b")), ("b", Some("a"))],
-            &[
-                ("a", Some("c")),
-                ("b", Some("a")),
-                ("c", Some("b")),
-                ("d", None),
-            ],
+        for (nodes, cut, unreachable, newest) in [
+            (&[("a", Some("a"))][..], 2, 1, None),
+            (
+                &[("r", None), ("a", Some("b")), ("b", Some("a"))],
+                3,
+                2,
+                Some(0),
+            ),
+            (
+                &[
+                    ("e", Some("b")),
+                    ("a", Some("c")),
+                    ("b", Some("a")),
+                    ("c", Some("b")),
+                    ("d", None),
+                    ("f", Some("e")),
+                ],
+                4,
+                5,
+                Some(4),
+            ),
         ] {
-            assert!(tree(nodes).connect().is_err(), "{nodes:?}");
+            let mut tree = tree(nodes);
+            assert_eq!(tree.connect(), [cut], "{nodes:?}");
+            assert_eq!(tree.unreachable(), unreachable, "{nodes:?}");
+            assert_eq!(tree.newest(), newest, "{nodes:?}");
+            (0..tree.len()).for_each(|index| drop(tree.path(index)));
         }
     }
 }

@@ -246,7 +246,8 @@ impl Palette {
         };
         let flags = [
             (style.bold, 1),
-            (style.dim, 2),
+            // What is selected has one brightness.
+            (style.dim && !style.reverse, 2),
             (style.italic, 3),
             (style.underline, 4),
             (reverse, 7),

@@ -92,6 +92,9 @@ fn an_interrupted_turn_is_whole_in_the_log() {
     let (_writer, loaded) = Log::reopen(&Home::at(&place.home), &log).expect("it reopens");
     assert_eq!(loaded.messages.len(), 4);
     assert!(loaded.warnings.is_empty());
+    let (_, page) = e::session::export_html(None, &loaded.messages, Some(&log));
+    let end = page.split("</details>").last().expect("an end");
+    assert!(end.contains(">interrupted<"), "{page}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_log_that_can_never_be_written_costs_one_warning() {
 }
 
 #[test]
-fn a_log_that_was_deleted_under_a_run_does_not_stop_it() {
+fn a_log_that_was_deleted_under_a_run_is_written_anew() {
     let place = Place::new();
     let (step, gate) = call("bash", json!({"command": "true"}))
         .text("FIRST")
@@ -57,7 +57,12 @@ fn a_log_that_was_deleted_under_a_run_does_not_stop_it() {
     run.stdout.wait_for("FIRST");
     std::fs::remove_dir_all(place.home.join("sessions")).unwrap();
     drop(gate);
-    assert_eq!(run.finish().ends_with(0).result()["final_output"], "done");
+    let run = run.finish().ends_with(0);
+    assert_eq!(run.result()["final_output"], "done");
+    let log = run.result()["session"].as_str().expect("a log").to_string();
+    let records = records(log.as_ref());
+    assert_eq!(records[0]["type"], "session");
+    assert_eq!(roles(&records), ["user", "assistant", "tool", "assistant"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod compaction;
 mod control;
 mod extensions;
 mod hooks;
+mod log;
 mod sessions;
 mod stops;
 mod turns;
@@ -149,6 +150,7 @@ impl Table {
                 self.job = job;
                 format!("instructions {}", directories.len())
             }
+            Action::Fork(..) => "fork".into(),
             Action::Append(records) => format!("log {}", records.len()),
             Action::SetTimer(Topic::LogFlush, _) | Action::ClearTimer(_) | Action::EndLane => {
                 return None;

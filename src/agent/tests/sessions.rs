@@ -1,6 +1,9 @@
 //! What is asked of a session between its turns.
 
 use super::*;
+use crate::agent::action::Saving;
+use crate::agent::event::SessionKey;
+use crate::agent::exec::Forking;
 use crate::chat::ToolCall;
 use crate::session::Entry;
 
@@ -106,4 +109,66 @@ fn a_summary_can_be_asked_for_while_a_turn_runs() {
     );
     // The history is too short to be summarised; the turn goes on.
     table.tool(1, "end 1 completed, warning, silence on, ask");
+}
+
+fn save(request: u64) -> SessionEvent {
+    SessionEvent::Save(Saving::Answer(RequestId(request)))
+}
+
+fn not_written() -> SessionEvent {
+    SessionEvent::Appended {
+        error: Some("1 message is not saved: no room".into()),
+        path: None,
+    }
+}
+
+#[test]
+fn what_must_be_on_the_disk_waits_for_one_more_write() {
+    // Nothing was said, or nothing is to be kept.
+    let mut table = Table::new(SessionSpec::save_for_test);
+    table.check(save(5), "answer 5");
+    let mut table = Table::asking(|_| {}, Limits::default());
+    table.check(save(5), "answer 5");
+
+    let mut table = after_a_turn();
+    table.check(save(5), "log 0");
+    table.check(save(6), "");
+    // What is said meanwhile belongs to it.
+    let rename = SessionEvent::Rename(RequestId(7), Some("n".into()));
+    table.check(rename, "name n, answer 7");
+    assert!(table.session.is_needed());
+    table.check(written(), "log 1");
+    table.check(written(), "answer 5, answer 6");
+    assert!(!table.session.is_needed());
+    table.check(save(5), "log 0");
+    table.check(not_written(), "refuse 5, warning");
+    table.check(save(6), "log 0");
+    table.check(not_written(), "refuse 6");
+    table.check(save(7), "log 0");
+    table.check(written(), "answer 7");
+}
+
+#[test]
+fn a_fork_is_made_of_what_was_said_when_it_was_asked_for_and_is_saved() {
+    let wanted = Forking {
+        request: RequestId(8),
+        fork: SessionKey(2),
+        replaces: None,
+    };
+    let mut table = after_a_turn();
+    let fork = |table: &Table| {
+        let fork = table.session.fork().unwrap();
+        assert!(fork.is_saved);
+        assert_eq!(fork.past.entries.len(), 2);
+        SessionEvent::Save(Saving::Fork(wanted, Box::new(fork)))
+    };
+    let event = fork(&table);
+    table.check(event, "log 0");
+    table.check(not_written(), "refuse 8, warning");
+    let event = fork(&table);
+    table.check(event, "log 0");
+    table.check(prompt("more"), "turn_start, prepare");
+    table.check(written(), "log 1");
+    assert!(table.session.fork().is_err());
+    table.check(written(), "fork");
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::Home;
 use crate::sys;
-pub use skills::{Skill, catalog, skills};
+pub use skills::{Skill, catalog, said_to_skill, skills};
 pub use templates::{Template, template, templates};
 
 /// Largest file of a skill or a template, in bytes.

@@ -11,6 +11,9 @@ const FILE: &str = "SKILL.md";
 /// Most columns of a description in the system prompt.
 const DESCRIPTION: usize = 1000;
 
+/// What the place of a skill is told with, between its text and what the person says to it.
+const PLACE: &str = "The directory of this skill is `";
+
 /// A skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
@@ -79,10 +82,24 @@ impl Skill {
         let path = self.file();
         let text = read_text(&path).ok_or_else(|| unreadable(&path))?;
         let (_, body) = front_matter::parse(&text);
-        let place = format!("The directory of this skill is `{}`.", self.dir.display());
+        let place = format!("{PLACE}{}`.", self.dir.display());
         let parts = [body.trim(), &place, said.trim()];
         let parts = parts.into_iter().filter(|part| !part.is_empty());
         Ok(parts.collect::<Vec<_>>().join("\n\n"))
+    }
+}
+
+/// What a person said to the skill that a prompt uses, or its directory's name when that was nothing.
+/// None for a prompt that uses none.
+pub fn said_to_skill(prompt: &str) -> Option<&str> {
+    let (before, after) = prompt.split_once(PLACE)?;
+    let (dir, said) = after.split_once("`.")?;
+    if !(before.is_empty() || before.ends_with("\n\n")) {
+        return None;
+    }
+    match said.trim() {
+        "" => dir.rsplit('/').next(),
+        said => Some(said),
     }
 }
 

@@ -63,6 +63,10 @@ fn the_workspace_wins_over_the_home() {
             dir.display()
         )
     );
+    assert_eq!(said_to_skill(&prompt), Some("and go"));
+    let name = dir.file_name().unwrap().to_str();
+    assert_eq!(said_to_skill(&found[0].prompt("").unwrap()), name);
+    assert_eq!(said_to_skill("Do here.\n\nand go"), None);
     fs::remove_file(found[0].file()).unwrap();
     assert!(
         found[0]

@@ -4,7 +4,7 @@ use super::*;
 
 fn page_of(messages: Vec<Message>) -> String {
     let messages: Vec<_> = messages.into_iter().map(Arc::new).collect();
-    let page = export_html("a <title> & \"more\"", &messages);
+    let page = page("a <title> & \"more\"", &messages, &[]);
     check(&page);
     page
 }
@@ -348,7 +348,11 @@ fn no_text_makes_markup_of_its_own() {
                 summary: text(),
             },
         ];
-        check(&export_html(&text(), &messages.map(Arc::new)));
+        let failure = PastFailure {
+            message: text(),
+            is_stop: false,
+        };
+        check(&page(&text(), &messages.map(Arc::new), &[(1, failure)]));
     }
 }
 

@@ -156,26 +156,46 @@ fn when_nothing_is_left_loading_fails() {
 }
 
 #[test]
-fn duplicate_ids_and_cycles_are_refused() {
-    let duplicate = [HEADER.into(), user("a", None), user("a", None)];
-    assert!(
-        load_lines(&duplicate)
-            .unwrap_err()
-            .to_string()
-            .contains("line 3")
-    );
-    let cycle = [
+fn an_id_that_is_taken_costs_its_line() {
+    let lines = [
+        HEADER.into(),
+        user("a", None),
+        user("b", Some("a")),
+        user("a", Some("b")),
+        user("c", Some("b")),
+    ];
+    let loaded = load_lines(&lines).unwrap();
+    assert_eq!(contents(&loaded), ["a", "b", "c"]);
+    let warning = &loaded.warnings[0];
+    assert!(warning.contains("line 4 cannot be used"), "{warning}");
+    assert!(warning.contains("id `a`"), "{warning}");
+    // Where records follow the line before, the next one follows the one before that.
+    let old = |line: &String| line.replace(":3", ":1").replace(r#""parent":"b","#, "");
+    let loaded = load_lines(&lines.each_ref().map(old)).unwrap();
+    assert_eq!(contents(&loaded), ["a", "b", "c"]);
+    // At the end it is no head.
+    let loaded = load_lines(&lines[..4]).unwrap();
+    assert_eq!(loaded.head.as_deref(), Some("b"));
+}
+
+#[test]
+fn what_is_its_own_ancestor_costs_what_hangs_on_it() {
+    let lines = [
         HEADER.into(),
         user("r", None),
         user("a", Some("b")),
         user("b", Some("a")),
+        user("c", Some("b")),
+        user("s", Some("r")),
+        user("t", Some("t")),
     ];
-    assert!(
-        load_lines(&cycle)
-            .unwrap_err()
-            .to_string()
-            .contains("its own ancestor")
-    );
+    let loaded = load_lines(&lines).unwrap();
+    assert_eq!(contents(&loaded), ["r", "s"]);
+    let warning = &loaded.warnings[0];
+    for part in ["line 3", "line 7", "its own ancestor", "4 messages"] {
+        assert!(warning.contains(part), "{warning}");
+    }
+    assert!(load_lines(&[HEADER.into(), user("a", Some("a"))]).is_err());
 }
 
 #[test]
@@ -199,7 +219,7 @@ fn a_line_over_the_limit_costs_that_line() {
         std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
         std::io::Seek::rewind(&mut file).unwrap();
         let mut scan = Scan::run(&file, 400).unwrap();
-        scan.tree.connect().unwrap();
+        assert!(scan.tree.connect().is_empty());
         assert_eq!((scan.tree.newest(), scan.tail), (newest, tail));
         assert!(scan.damage.text(0).starts_with("line 3 cannot be used"));
     }

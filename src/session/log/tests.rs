@@ -421,3 +421,73 @@ fn a_fork_that_fails_leaves_nothing_behind() {
     }
     assert_eq!(fs::read_dir(sessions).unwrap().count(), before);
 }
+
+#[test]
+fn a_log_that_was_removed_is_written_anew() {
+    let f = fixture();
+    let mut log = f.log();
+    let head = chain(&mut log, None, &["one"]);
+    log.append_failure(None, &json!({"summary": "no"})).unwrap();
+    let path = log.path().to_owned();
+    let sidecar = path.with_extension("errors.jsonl");
+    let removals: [fn(&Path); 3] = [
+        |path| fs::remove_file(path).unwrap(),
+        |path| fs::remove_dir_all(path.parent().unwrap()).unwrap(),
+        |path| fs::remove_dir_all(path.ancestors().nth(3).unwrap()).unwrap(),
+    ];
+    let mut head = head;
+    for (n, remove) in removals.into_iter().enumerate() {
+        let before = fs::read(&path).unwrap();
+        remove(&path);
+        log.ensure_place().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), before);
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        head = chain(&mut log, head, &[["two", "three", "four"][n]]);
+        log.append_failure(None, &json!({"summary": "no"})).unwrap();
+        assert!(sidecar.exists());
+        assert!(lock::acquire(&path).is_err());
+    }
+    drop(log);
+    let (log, loaded) = Log::reopen(&f.home, &path).unwrap();
+    assert_eq!(texts(&loaded), ["one", "two", "three", "four"]);
+
+    // One that was opened again is no different, and a sidecar alone may go at any time.
+    let mut log = log;
+    fs::remove_file(&path).unwrap();
+    fs::remove_file(&sidecar).unwrap();
+    log.ensure_place().unwrap();
+    chain(&mut log, loaded.head, &["five"]);
+    log.append_failure(None, &json!({"summary": "no"})).unwrap();
+    assert!(sidecar.exists());
+    assert_eq!(texts(&load(&path).unwrap()).len(), 5);
+}
+
+#[test]
+fn what_stands_where_the_log_was_is_left_alone() {
+    let f = fixture();
+    let mut log = f.log();
+    let head = chain(&mut log, None, &["one"]);
+    let path = log.path().to_owned();
+    let whole = fs::read(&path).unwrap();
+    fs::rename(&path, f.root.path().join("moved")).unwrap();
+    for other in ["", "other\n"] {
+        fs::write(&path, other).unwrap();
+        let error = log.ensure_place().unwrap_err().to_string();
+        assert!(error.contains("another file"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), other);
+    }
+    // The directory cannot be made; later it can.
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path.parent().unwrap(), "").unwrap();
+    assert!(log.ensure_place().is_err());
+    fs::remove_file(path.parent().unwrap()).unwrap();
+    log.ensure_place().unwrap();
+    chain(&mut log, head, &["two"]);
+    assert!(fs::read(&path).unwrap().starts_with(&whole));
+    assert_eq!(texts(&load(&path).unwrap()), ["one", "two"]);
+
+    let cut = OpenOptions::new().write(true).open(&path).unwrap();
+    cut.set_len(0).unwrap();
+    let error = log.ensure_place().unwrap_err().to_string();
+    assert!(error.contains("cut it short"), "{error}");
+}

@@ -7,7 +7,7 @@ use crate::agent::{Input, Selection};
 
 use super::account::Why;
 use super::models::Wanted;
-use super::sessions::Awaited;
+use super::sessions::{Awaited, Next};
 
 /// A slash command.
 pub struct SlashCommand {
@@ -65,7 +65,7 @@ commands! {
     "General" "settings" [] "" "change how e looks and works" => |app, _, _| app.list_settings();
     "General" "help" [] "" "show commands and keys" => |app, _, _| app.help();
     "General" "version" [] "" "show the version of e" => |app, _, _| app.version();
-    "General" "quit" ["exit"] "" "end e" => |_, _, _| vec![Effect::Quit(0)];
+    "General" "quit" ["exit"] "" "end e" => |app, _, _| app.once_saved(Next::Quit);
 }
 
 /// Every word that is a command.

@@ -59,6 +59,7 @@ impl App {
             // One that an extension or the core itself began has no prompt that was submitted here.
             let request = request.unwrap_or(RequestId::NOBODY);
             session.asked.take_if(|asked| asked.request == request);
+            session.is_given_up = false;
             if session
                 .turn
                 .as_ref()

@@ -9,6 +9,7 @@ use super::{App, Effect};
 use crate::agent::{Input, Query};
 use crate::chat::Message;
 use crate::config::build::VERSION;
+use crate::session::Entry;
 use crate::text::clip_bytes;
 use crate::tui::transcript::Block;
 
@@ -74,14 +75,14 @@ impl App {
     }
 
     /// Hands the last reply to the terminal's clipboard.
-    pub(super) fn copy_last(&mut self, messages: &[std::sync::Arc<Message>]) -> Vec<Effect> {
-        let said = |message: &std::sync::Arc<Message>| match &**message {
+    pub(super) fn copy_last(&mut self, entries: &[Entry]) -> Vec<Effect> {
+        let said = |entry: &Entry| match &*entry.message {
             Message::Assistant { content, .. } if !content.trim().is_empty() => {
                 Some(content.trim().to_owned())
             }
             _ => None,
         };
-        let Some(reply) = messages.iter().rev().find_map(said) else {
+        let Some(reply) = entries.iter().rev().find_map(said) else {
             return self.tell("there is no reply to copy yet");
         };
         let text = clip_bytes(&reply, MAX_COPY);

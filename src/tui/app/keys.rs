@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::sessions::Next;
 use super::{ARMED, App, Effect, Surface};
 use crate::agent::Input;
 use crate::config::keybindings::Action;
@@ -68,7 +69,7 @@ impl App {
         );
         let is_end = deletes && press.ctrl && !press.alt && press.key == Key::Char('d');
         if is_end && self.composer.draft().buffer.is_empty() && !self.composer.is_field() {
-            return vec![Effect::Quit(0)];
+            return self.once_saved(Next::Quit);
         }
         match self.composer.key(&press, &self.keymap) {
             Handled::Changed => {
@@ -134,7 +135,7 @@ impl App {
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
     pub fn interrupt_all(&mut self, now: Instant) -> Vec<Effect> {
         if self.armed_until.is_some_and(|until| now < until) {
-            return vec![Effect::Quit(0)];
+            return self.once_saved(Next::Quit);
         }
         let mut effects = self.interrupt();
         self.reader = None;

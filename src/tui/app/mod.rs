@@ -104,6 +104,8 @@ pub struct App {
     /// The session, once there is one.
     session: Option<Session>,
     surface: Option<Surface>,
+    /// Why there is no session, where signing in would not help.
+    no_session: Option<String>,
     /// A prompt that waits for a session.
     held_prompt: Option<String>,
     /// Lines on their way through the input hooks, in the order they were submitted.
@@ -174,6 +176,7 @@ impl App {
             layout,
             session: None,
             surface: None,
+            no_session: None,
             submitted: VecDeque::new(),
             lists: completion::Lists::default(),
             unsaved: preferences::Unsaved::default(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::effect::task;
 use super::pickers::Picks;
+use super::sessions::Next;
 use super::{App, Done, Effect, Opened, transcript_options};
 use crate::agent::{self, Choice, Past, Process, Reason};
 use crate::chat::Message;
@@ -75,6 +76,10 @@ impl App {
             return Vec::new();
         }
         self.awaits_pick = false;
+        self.once_saved(Next::Resume(Box::new(listed)))
+    }
+
+    pub(super) fn resume(&mut self, listed: Listed) -> Vec<Effect> {
         self.is_opening = true;
         let opening = self.resuming();
         task(move || Done::Opened(opening.resume(&listed)))
@@ -167,23 +172,15 @@ pub(super) fn restored(
     // A result that nobody recorded stands in for one, for the model alone.
     let is_stand_in =
         |entry: &&Entry| entry.id.is_none() && matches!(&*entry.message, Message::Tool { .. });
-    let recorded: Vec<&Entry> = entries.iter().filter(|entry| !is_stand_in(entry)).collect();
+    let recorded = entries.iter().filter(|entry| !is_stand_in(entry));
+    let recorded: Vec<Entry> = recorded.cloned().collect();
     let messages: Vec<_> = recorded.iter().map(|entry| entry.message.clone()).collect();
-    let after = |failure: &session::PastFailure| match &failure.after {
-        None => Some(0),
-        // It may belong to another branch.
-        node => Some(1 + recorded.iter().position(|entry| entry.id == *node)?),
-    };
-    let failures = session::failures(log).into_iter();
-    let mut errors: Vec<(usize, String)> = failures
-        .filter_map(|failure| Some((after(&failure)?, failure.message)))
-        .collect();
-    errors.sort_by_key(|(at, _)| *at);
+    let failures = session::failures(log, &recorded);
     let label = |name: &str, arguments: Option<&_>| match extensions.tool(name) {
         Some(tool) => agent::extension_label(&tool.item, arguments),
         None => tools::label(name, arguments),
     };
-    transcript.restore(&messages, &errors, label);
+    transcript.restore(&messages, &failures, label);
     transcript
 }
 

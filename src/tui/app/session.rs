@@ -42,6 +42,8 @@ pub struct Session {
     pub name: Option<String>,
     /// Its log, once it is known.
     pub log: Option<PathBuf>,
+    /// It could not be saved, and the person knows.
+    pub is_given_up: bool,
     /// The tokens of the newest request, for the share of the window that is used.
     pub context_tokens: u64,
     pub turn: Option<Turn>,
@@ -122,22 +124,21 @@ impl App {
             panel::Decision::Broader => self.broader().unwrap_or_else(|| self.cwd.clone()),
         };
         self.surface = None;
-        if !trust::may_last(&self.process.env, &directory) {
-            self.process = Arc::new(Process {
-                trusted: Some(directory),
-                ..(*self.process).clone()
-            });
-            return self.begin();
-        }
-        match trust::record(&self.process.home, &self.process.env, &directory, true) {
-            Ok(warnings) => {
-                self.warn(warnings);
-            }
-            Err(error) => {
-                self.transcript.push_error(&error.to_string());
-                return Vec::new();
+        if trust::may_last(&self.process.env, &directory) {
+            match trust::record(&self.process.home, &self.process.env, &directory, true) {
+                Ok(warnings) => {
+                    self.warn(warnings);
+                    return self.begin();
+                }
+                Err(error) => self.warn(vec![format!(
+                    "this directory is trusted until e ends, no longer: {error}"
+                )]),
             }
         }
+        self.process = Arc::new(Process {
+            trusted: Some(directory),
+            ..(*self.process).clone()
+        });
         self.begin()
     }
 
@@ -216,6 +217,7 @@ impl App {
             name: past.name.clone(),
             log: past.log.as_ref().map(|log| log.path().to_path_buf()),
             id: spec.id.clone(),
+            is_given_up: false,
             context_tokens: 0,
             turn: None,
             shell: None,
@@ -249,6 +251,7 @@ impl App {
             return self.login(Why::Start(why));
         }
         self.transcript.push_error(&why);
+        self.no_session = Some(why);
         let options = &mut self.options;
         let resumed = [&mut options.resume_newest, &mut options.resume_picker];
         if !resumed.into_iter().any(std::mem::take) {

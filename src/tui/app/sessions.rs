@@ -1,7 +1,6 @@
 //! Sessions as a whole: a new one, a fork, a page of one, and what is done to one between turns.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::reload::Reloaded;
@@ -9,8 +8,7 @@ use super::tree::Rewound;
 use super::turn::Phase;
 use super::{App, Done, Effect, Turn, task};
 use crate::agent::{Answer, Input, Query, Reason, RequestId, SessionKey};
-use crate::chat::Message;
-use crate::session;
+use crate::session::{self, Entry, Listed};
 use crate::text::one_line;
 
 /// What the answer to a request is for.
@@ -22,6 +20,8 @@ pub(super) enum Awaited {
     Export(PathBuf),
     /// The last reply is copied.
     Copy,
+    /// What could not be written so far is written, before this is done.
+    Save(Next),
     /// The log of the session is looked through.
     Tree,
     /// The session is at an earlier place.
@@ -33,7 +33,44 @@ pub(super) enum Awaited {
     Extend(Box<Reloaded>),
 }
 
+/// What is done with a session that is saved.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    New,
+    Resume(Box<Listed>),
+    Tree,
+    Quit,
+}
+
 impl App {
+    /// Does this once the session is saved. Where it cannot be, the person decides.
+    pub(super) fn once_saved(&mut self, next: Next) -> Vec<Effect> {
+        let is_quitting = |one: &Awaited| matches!(one, Awaited::Save(Next::Quit));
+        // A core that does not answer must not keep anybody.
+        let insists = self.awaited.values().any(is_quitting);
+        if insists || self.session.as_ref().is_none_or(|one| one.is_given_up) {
+            return self.go_on(next);
+        }
+        self.is_opening = !matches!(next, Next::Quit);
+        self.request(Awaited::Save(next), |session, request| Input::Save {
+            session,
+            request,
+        })
+    }
+
+    fn go_on(&mut self, next: Next) -> Vec<Effect> {
+        match next {
+            Next::New => self.open(Reason::New),
+            Next::Resume(listed) => self.resume(*listed),
+            Next::Tree => self.request(Awaited::Tree, |session, request| Input::Query {
+                session,
+                request,
+                query: Query::Info,
+            }),
+            Next::Quit => vec![Effect::Quit(0)],
+        }
+    }
+
     /// Whether a command may change the session now; tells why if not.
     pub(super) fn is_between_turns(&mut self) -> bool {
         let why = if self.is_opening {
@@ -76,7 +113,7 @@ impl App {
 
     pub(super) fn new_session(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
-            true => self.open(Reason::New),
+            true => self.once_saved(Next::New),
             false => Vec::new(),
         }
     }
@@ -201,9 +238,17 @@ impl App {
         };
         match (awaited, answer) {
             (Awaited::Fork(key, name), Answer::Forked(log)) => self.forked(key, name, log, now),
-            (Awaited::Copy, Answer::Messages(messages)) => self.copy_last(&messages),
-            (Awaited::Export(path), Answer::Messages(messages)) => self.write_page(path, messages),
+            (Awaited::Copy, Answer::Messages(entries, _)) => self.copy_last(&entries),
+            (Awaited::Export(path), Answer::Messages(entries, log)) => {
+                self.write_page(path, entries, log)
+            }
             (Awaited::Tree, Answer::Info(info)) => self.look_through(info.log, info.head),
+            (Awaited::Save(next), Answer::Done) => {
+                self.is_opening &= matches!(next, Next::Quit);
+                let mut effects = self.go_on(next);
+                effects.extend(self.carry_out(now));
+                effects
+            }
             (Awaited::Rewind(rewound), Answer::Done) => self.rewound(*rewound, now),
             (Awaited::LetGo, Answer::Extensions(old)) => self.relaunch(old),
             (Awaited::Extend(reloaded), Answer::Done) => self.reloaded(*reloaded, now),
@@ -223,6 +268,15 @@ impl App {
         match self.awaited.remove(&request) {
             Some(Awaited::Fork(..) | Awaited::Rewind(_)) => {
                 self.is_opening = false;
+                self.carry_out(now)
+            }
+            Some(Awaited::Save(next)) => {
+                self.is_opening &= matches!(next, Next::Quit);
+                self.transcript
+                    .push_notice("make room and try again, or do it once more to go on regardless");
+                if let Some(session) = &mut self.session {
+                    session.is_given_up = true;
+                }
                 self.carry_out(now)
             }
             _ => Vec::new(),
@@ -256,14 +310,18 @@ impl App {
         effects
     }
 
-    fn write_page(&mut self, path: PathBuf, messages: Vec<Arc<Message>>) -> Vec<Effect> {
+    fn write_page(
+        &mut self,
+        path: PathBuf,
+        entries: Vec<Entry>,
+        log: Option<PathBuf>,
+    ) -> Vec<Effect> {
         let name = self
             .session
             .as_ref()
             .and_then(|session| session.name.clone());
         task(move || {
-            let title = name.unwrap_or_else(|| session::title(&messages));
-            let page = session::export_html(&title, &messages);
+            let (_, page) = session::export_html(name, &entries, log.as_deref());
             Done::Notice(match session::write_page(&path, page.as_bytes()) {
                 Ok(()) => format!("this session was written to `{}`", path.display()),
                 Err(error) => format!("error: {error}"),

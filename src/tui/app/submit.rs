@@ -93,8 +93,10 @@ impl App {
             return effects;
         }
         if self.session.is_none() && !self.is_opening && !is_own_command(&text) {
-            return self
-                .tell("there is no session: sign in with /login, or choose a model with /models");
+            let why = self.no_session.as_deref();
+            let why = why.map(|why| format!("{why}; start e again when that is mended"));
+            let why = why.unwrap_or("sign in with /login, or choose a model with /models".into());
+            return self.tell(&format!("there is no session: {why}"));
         }
         if self.turn().is_some_and(Turn::hears) && !self.composer.draft().images.is_empty() {
             return self.tell(NO_IMAGES);

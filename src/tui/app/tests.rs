@@ -1,14 +1,16 @@
 //! Commands, pickers and panels: keys go in, what the core is told and what the files hold come out.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::sessions::Next;
 use super::{App, Effect, Session, TuiOptions, Turn};
-use crate::agent::{Answer, Input, Output, Process, RequestId, SessionKey, SessionSpec};
+use crate::agent::{Answer, Input, Output, Process, RequestId, SessionKey, SessionSpec, TurnEvent};
 use crate::config::Home;
 use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, Verdict, request};
 use crate::provider;
@@ -44,6 +46,7 @@ pub(super) fn app(extensions: Registry) -> App {
         selection: spec.selection,
         name: None,
         log: None,
+        is_given_up: false,
         context_tokens: 0,
         turn: None,
         shell: None,
@@ -57,6 +60,8 @@ struct Table {
     app: App,
     root: tempfile::TempDir,
     now: Instant,
+    /// Whether nothing can be saved.
+    is_full: bool,
 }
 
 impl Table {
@@ -93,6 +98,7 @@ impl Table {
             app,
             root,
             now: Instant::now(),
+            is_full: false,
         };
         let effects = table.app.start();
         table.carry_out(effects);
@@ -123,6 +129,14 @@ impl Table {
                     shown.push(format!("use {} {effort}", selection.model.id));
                 }
                 Effect::Send(Input::Open(..)) => shown.push("open".into()),
+                Effect::Send(Input::Save { request, .. }) => {
+                    let answer = match self.is_full {
+                        true => Answer::Refused("1 message is not saved: no room".into()),
+                        false => Answer::Done,
+                    };
+                    let answered = Output::Answer { request, answer };
+                    pending.extend(self.app.on_outputs(vec![answered], self.now));
+                }
                 Effect::Palette(_) => shown.push("palette".into()),
                 Effect::Quit(status) => shown.push(format!("quit {status}")),
                 Effect::Send(_) | Effect::Write(_) => {}
@@ -182,6 +196,54 @@ fn the_end_key_ends_it_where_it_is_not_bound_to_something_else() {
         let mut table = Table::ready(&[("home/keybindings.json", bindings)]);
         assert_eq!(table.press("\x04"), expected, "{bindings}");
     }
+}
+
+#[test]
+fn what_cannot_be_saved_is_left_behind_by_a_person_alone() {
+    for keys in ["/new\r", "/quit\r", "\x04", "\x03\x03"] {
+        let done = if keys.starts_with("/new") {
+            "open"
+        } else {
+            "quit 0"
+        };
+        let mut table = Table::ready(&[]);
+        assert_eq!(table.press(keys), done, "{keys:?}");
+
+        let mut table = Table::ready(&[]);
+        table.is_full = true;
+        assert_eq!(table.press(keys), "");
+        let screen = table.screen();
+        assert!(
+            screen.contains("1 message is not saved: no room"),
+            "{screen}"
+        );
+        assert!(screen.contains("do it once more"), "{screen}");
+        // Another turn may have more to lose.
+        assert_eq!(table.press("hi\r"), "prompt hi");
+        let session = table.app.session.as_ref().unwrap().key;
+        let begun = Output::Event {
+            session,
+            request: None,
+            event: TurnEvent::TurnStart,
+        };
+        table.app.on_outputs(vec![begun], table.now);
+        table.app.session.as_mut().unwrap().turn = None;
+        assert_eq!(table.press(keys), "");
+        assert!(table.press(keys).starts_with(done));
+        if done == "open" {
+            assert_eq!(table.press(keys), "");
+        }
+    }
+}
+
+#[test]
+fn a_core_that_does_not_answer_keeps_nobody() {
+    let mut table = Table::ready(&[]);
+    assert!(matches!(
+        table.app.once_saved(Next::Quit)[..],
+        [Effect::Send(Input::Save { .. })]
+    ));
+    assert_eq!(table.press("\x04"), "quit 0");
 }
 
 const FIX: (&str, &str) = (
@@ -688,6 +750,69 @@ fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
     let screen = table.screen();
     assert!(screen.contains("› Do not trust this directory"), "{screen}");
     assert!(!screen.contains("  Trust"), "{screen}");
+}
+
+#[test]
+fn trust_that_cannot_be_recorded_lasts_until_e_ends() {
+    type Spoils = fn(&Path);
+    let cases: [(Spoils, bool); 3] = [
+        (
+            |home| fs::create_dir_all(home.join("trust.json")).unwrap(),
+            true,
+        ),
+        (
+            |home| symlink("trust.json", home.join("trust.json")).unwrap(),
+            true,
+        ),
+        (|home| fs::write(home, "").unwrap(), false),
+    ];
+    for (spoil, is_home) in cases {
+        let mut table = Table::new(&[]);
+        let home = table.root.path().join("home");
+        let _ = fs::remove_dir_all(&home);
+        if is_home {
+            fs::create_dir(&home).unwrap();
+        }
+        spoil(&home);
+        table.app.process = Arc::new(Process {
+            trusted: None,
+            ..(*table.app.process).clone()
+        });
+        table.app.options.model = Some("offline/echo".into());
+        table.app.close(None);
+        table.app.surface = None;
+        let effects = table.app.start();
+        table.carry_out(effects);
+        table.app.after_frame(table.now);
+        table.now += Duration::from_secs(2);
+        table.app.after_frame(table.now);
+        assert_eq!(table.press("\r"), "open");
+        let screen = table.screen();
+        assert_eq!(
+            screen.matches("trusted until e ends, no longer").count(),
+            1,
+            "{screen}"
+        );
+        assert_eq!(table.press("hi\r"), "prompt hi");
+    }
+}
+
+#[test]
+fn what_helps_is_named_where_there_is_no_session() {
+    let mut table = Table::new(&[]);
+    table.press("␛hi\r");
+    assert!(table.screen().contains("there is no session: sign in"));
+
+    let mut table = Table::ready(&[]);
+    table.app.close(None);
+    fs::remove_dir(table.root.path().join("w")).unwrap();
+    let effects = table.app.start();
+    table.carry_out(effects);
+    table.press("hi\r");
+    let screen = table.screen();
+    assert!(screen.contains("again when that is mended"), "{screen}");
+    assert!(!screen.contains("/login"), "{screen}");
+    assert_eq!(table.draft(), "hi");
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use super::pickers::Picks;
 use super::resume::restored;
-use super::sessions::Awaited;
+use super::sessions::{Awaited, Next};
 use super::submit::Line;
 use super::{App, Done, Effect, task, transcript_options};
-use crate::agent::{Input, Query};
+use crate::agent::Input;
 use crate::error::Result;
 use crate::session::{self, Entry, PastPrompt};
 use crate::text::one_line;
@@ -39,11 +39,7 @@ impl App {
     /// Looks for the messages of the session.
     pub(super) fn tree(&mut self) -> Vec<Effect> {
         match self.is_between_turns() {
-            true => self.request(Awaited::Tree, |session, request| Input::Query {
-                session,
-                request,
-                query: Query::Info,
-            }),
+            true => self.once_saved(Next::Tree),
             false => Vec::new(),
         }
     }

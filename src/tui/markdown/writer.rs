@@ -187,15 +187,8 @@ impl<'a> Writer<'a> {
                 let address = inline_text(&dest_url).into_owned();
                 self.look.images.push((self.inline.text().len(), address));
             }
-            Tag::TableCell => {}
-            // Dialects that `options` does not switch on.
-            Tag::FootnoteDefinition(_)
-            | Tag::DefinitionList
-            | Tag::DefinitionListTitle
-            | Tag::DefinitionListDefinition
-            | Tag::Superscript
-            | Tag::Subscript
-            | Tag::MetadataBlock(_) => {}
+            // A cell begins nothing, and `options` does not switch on the other dialects.
+            _ => {}
         }
     }
 
@@ -258,14 +251,7 @@ impl<'a> Writer<'a> {
                 }
                 self.look.links.pop();
             }
-            TagEnd::TableRow => {}
-            TagEnd::FootnoteDefinition
-            | TagEnd::DefinitionList
-            | TagEnd::DefinitionListTitle
-            | TagEnd::DefinitionListDefinition
-            | TagEnd::Superscript
-            | TagEnd::Subscript
-            | TagEnd::MetadataBlock(_) => {}
+            _ => {}
         }
     }
 
@@ -355,20 +341,19 @@ impl<'a> Writer<'a> {
 
     fn text(&mut self, text: &str) {
         let text = inline_text(text);
-        if !self.look.links.is_empty() {
-            return self.inline.push(&text, self.style());
-        }
         let plain = self.style();
+        let is_link = !self.look.links.is_empty();
         link::split_addresses(&text, |part, is_address| {
-            let target = is_address.then(|| link::target(part)).flatten();
             let style = match is_address {
-                true => Style {
-                    color: Some(Token::MdLinkUrl),
-                    ..linked(plain.clone(), target)
-                },
                 false => plain.clone(),
+                true if is_link => plain.clone(),
+                true => linked(plain.clone(), link::target(part)),
             };
-            self.inline.push(part, style);
+            let color = match is_address {
+                true => Some(Token::MdLinkUrl),
+                false => style.color,
+            };
+            self.inline.push(part, Style { color, ..style });
         });
     }
 

@@ -106,12 +106,8 @@ fn styles_become_sequences() {
         (style.clone(), Depth::Ansi, "\x1b[1;2;91;100m"),
         (style, Depth::None, "\x1b[1;2m"),
         // What is selected has the colours for that, whatever it is, or stands out without any.
-        (
-            selected.clone(),
-            Depth::True,
-            "\x1b[1;2;7;38;5;238;48;5;254m",
-        ),
-        (selected, Depth::None, "\x1b[1;2;7m"),
+        (selected.clone(), Depth::True, "\x1b[1;7;38;5;238;48;5;254m"),
+        (selected, Depth::None, "\x1b[1;7m"),
         (
             Style::colored(Token::ToolDiffAddedMarker),
             Depth::True,

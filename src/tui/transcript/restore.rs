@@ -8,16 +8,17 @@ use super::details::Detail;
 use super::group::State;
 use super::{Transcript, clean};
 use crate::chat::{Format, Message, Voice};
+use crate::session::PastFailure;
 use crate::tools::Label;
 
 impl Transcript {
-    /// Adds what a history shows: visible prompts, replies, calls with their results. `errors` are what
-    /// failed, each with the number of messages before it, in order. `label` tells how a call shows, as
+    /// Adds what a history shows: visible prompts, replies, calls with their results. `failures` are
+    /// how turns ended that failed, each with the number of messages before it, in order. `label` tells how a call shows, as
     /// `tools::label` does for built-in tools.
     pub fn restore(
         &mut self,
         messages: &[Arc<Message>],
-        errors: &[(usize, String)],
+        failures: &[(usize, PastFailure)],
         label: impl Fn(&str, Option<&Value>) -> Label,
     ) {
         // What was shown once is not rendered again.
@@ -25,10 +26,10 @@ impl Transcript {
         // Ids of the provider; numbers of our own stand for them in the open group.
         let mut ids: Vec<(&str, u64)> = Vec::new();
         let mut next = 0;
-        let mut errors = errors.iter().peekable();
+        let mut failures = failures.iter().peekable();
         for (before, message) in messages.iter().enumerate() {
-            while let Some((_, error)) = errors.next_if(|(at, _)| *at <= before) {
-                self.restore_error(error);
+            while let Some((_, failure)) = failures.next_if(|(at, _)| *at <= before) {
+                self.restore_failure(failure);
             }
             match &**message {
                 Message::User {
@@ -87,13 +88,16 @@ impl Transcript {
             }
         }
         self.settle_all(State::Unreported);
-        errors.for_each(|(_, error)| self.restore_error(error));
+        failures.for_each(|(_, failure)| self.restore_failure(failure));
         self.holds_replies = holds;
     }
 
     /// A turn ended with this.
-    fn restore_error(&mut self, error: &str) {
+    fn restore_failure(&mut self, failure: &PastFailure) {
         self.settle_all(State::Unreported);
-        self.push_error(error);
+        match failure.is_stop {
+            true => self.push_system(&failure.message),
+            false => self.push_error(&failure.message),
+        }
     }
 }

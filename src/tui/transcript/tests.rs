@@ -430,8 +430,16 @@ fn history_comes_back() {
     ];
     let messages: Vec<_> = messages.into_iter().map(std::sync::Arc::new).collect();
     let mut transcript = Transcript::default();
-    let errors = [(1, "refused".to_owned()), (9, "no network".to_owned())];
-    transcript.restore(&messages, &errors, tools::label);
+    let failure = |message: &str, is_stop| crate::session::PastFailure {
+        message: message.into(),
+        is_stop,
+    };
+    let failures = [
+        (1, failure("refused", false)),
+        (7, failure("interrupted", true)),
+        (9, failure("no network", false)),
+    ];
+    transcript.restore(&messages, &failures, tools::label);
     let expected = [
         "┃ go",
         "",
@@ -444,6 +452,8 @@ fn history_comes_back() {
         "├ Read b",
         "├ Read a",
         "└ ctrl+o to view",
+        "",
+        "● System: interrupted",
         "",
         "┃ hurry",
         "",

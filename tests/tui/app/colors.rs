@@ -93,7 +93,7 @@ fn every_colour_of_a_theme_is_on_the_screen() {
     ]);
     me.ask("ui.pane", json!({"title": "Pane", "sections": sections}));
     pty.wait_for("Pane");
-    pty.send("\r");
+    pty.send("\x14\r");
     pty.wait_for("[A · 1 row]");
     let bytes = String::from_utf8_lossy(&pty.bytes);
     let missing = Token::ALL.iter().filter(|token| {

@@ -322,10 +322,10 @@ fn pane_of_an_extension() {
         &[],
         guide,
         &[
-            ("opened", &[READY, Ask("ui.pane", PANE), See("src/b.rs")]),
             // A narrow terminal shows the conversation, and how to reach the pane.
-            ("left", &[Type("\x14"), See("Changes")]),
-            ("next item", &[Type("\x14j"), See("src/b.rs")]),
+            ("opened", &[READY, Ask("ui.pane", PANE), See("Changes")]),
+            ("focused", &[Type("\x14"), See("src/b.rs")]),
+            ("next item", &[Type("j")]),
             (
                 "selected rows",
                 &[Type("\t\x1b[1;2B\x1b[1;2B"), See("let b = 2")],

@@ -129,9 +129,10 @@ fn plan_narrows_shows_and_carries_out() {
         text.contains("Carry it out") && text.contains("Think on"),
         "{text}"
     );
-    // Think on: the pane has the keys, and Enter drops a step.
+    // Think on: the pane has the keys after ctrl+t, and Enter drops a step.
     pty.send("\x1b[A\r");
     pty.wait("no question", |screen| !screen.text().contains("Think on"));
+    pty.send("\x14");
     pty.send("j\r");
     pty.wait_for("dropped");
     // The panel shows the same plan and takes it back.

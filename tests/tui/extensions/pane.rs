@@ -279,8 +279,8 @@ fn the_layout_of_the_person_decides() {
             divider(screen) == Some(at)
         });
     }
-    // It has the keys of somebody who writes nothing.
-    pty.send("\x19typed");
+    // Nobody asked for it, so the keys stayed in the conversation.
+    pty.send("typed");
     pty.wait_for("┃ typed");
     // Too narrow to be split: the one with the keys fills the screen, and says how to reach the other.
     pty.resize(50, 24);

@@ -92,10 +92,10 @@ impl App {
                 None
             }
             _ => {
-                // It must not take the keys of somebody who writes, unless that one asked for it.
+                // One that nobody asked for must not take the keys of somebody who writes, or begins to.
                 let had_focus = place.as_ref().is_some_and(|shown| shown.focused);
                 let is_wanted = self.extensions.calls.is_wanted(from);
-                let focused = had_focus || is_wanted || self.nobody_writes();
+                let focused = had_focus || is_wanted;
                 let replaced = self.extensions.pane.replace(ShownPane {
                     owner: from,
                     id: pane.id.clone(),
@@ -108,16 +108,6 @@ impl App {
                 replaced.map(|old| old.closed())
             }
         }
-    }
-
-    /// Whether the composer has the keys, and nothing was written into it.
-    fn nobody_writes(&self) -> bool {
-        let draft = self.composer.draft();
-        self.surface.is_none()
-            && !self.extension_takes_keys()
-            && !self.composer.is_field()
-            && draft.buffer.is_empty()
-            && self.composer.attachments().is_none()
     }
 
     /// Whether a pane is open, which takes the alternate screen.
@@ -250,81 +240,70 @@ impl App {
         let pane = self.extensions.pane.as_ref()?;
         let (side, percent) = self.layout.place(&pane.id, pane.side);
         let mut surface = Surface::new(size);
-        let mut area = surface.area();
+        let all = surface.area();
         if usize::from(size.columns) < self.layout.split_min {
             if !focused {
-                self.place_pane(Rect::default(), "");
+                self.draw_pane(Rect::default(), "", &mut surface);
                 let (columns, height) = (size.columns.into(), size.rows.into());
                 let (rows, caret) = self.conversation(columns, height, now, late);
-                surface.draw(area, &rows);
+                surface.draw(all, &rows);
                 return Some((surface, caret));
             }
-            area.rows = area.rows.saturating_sub(1);
-            let rows = self.place_pane(area, "");
-            surface.draw(area, &rows);
+            let above = Rect {
+                rows: all.rows.saturating_sub(1),
+                ..all
+            };
+            self.draw_pane(above, "", &mut surface);
             let hint = format!("{} conversation", self.layout.focus);
             let columns = size.columns.into();
             let row = self.with_question(status::row(&[], &hint, columns), columns);
             let below = Rect {
-                top: area.rows,
+                top: above.rows,
                 rows: 1,
-                ..area
+                ..all
             };
             surface.draw(below, &[row]);
             return Some((surface, None));
         }
         let width = usize::from(size.columns) * percent / 100;
-        area.columns = u16::try_from(width).unwrap_or(size.columns);
-        let mut left = Rect {
-            columns: size.columns.saturating_sub(area.columns + DIVIDER),
-            ..surface.area()
+        let width = u16::try_from(width).unwrap_or(size.columns);
+        let rest = size.columns.saturating_sub(width + DIVIDER);
+        let (chat, rail, pane) = match side {
+            Side::Right => (0, rest, rest + DIVIDER),
+            Side::Left => (width + DIVIDER, width, 0),
         };
-        let mut between = Rect {
-            columns: DIVIDER,
-            ..left
+        let part = |left, columns| Rect {
+            left,
+            columns,
+            ..all
         };
-        match side {
-            Side::Right => {
-                between.left = left.columns;
-                area.left = left.columns + DIVIDER;
-            }
-            Side::Left => {
-                between.left = area.columns;
-                left.left = area.columns + DIVIDER;
-            }
-        }
-        let place = if focused {
-            "conversation"
-        } else {
-            "to go here"
+        let place = match focused {
+            true => "conversation",
+            false => "to go here",
         };
         let switch = format!("{} {place}", self.layout.focus);
-        let rows = self.place_pane(area, &switch);
-        surface.draw(area, &rows);
-        let rail = Row::of(" │ ", Style::colored(Token::Border));
-        surface.draw(between, &vec![rail; size.rows.into()]);
-        let (rows, caret) = self.conversation(left.columns.into(), size.rows.into(), now, late);
-        surface.draw(left, &rows);
+        self.draw_pane(part(pane, width), &switch, &mut surface);
+        let row = Row::of(" │ ", Style::colored(Token::Border));
+        surface.draw(part(rail, DIVIDER), &vec![row; size.rows.into()]);
+        let (rows, caret) = self.conversation(rest.into(), size.rows.into(), now, late);
+        surface.draw(part(chat, rest), &rows);
         let caret = caret.filter(|_| !focused).map(|caret| Caret {
-            column: caret.column + usize::from(left.left),
+            column: caret.column + usize::from(chat),
             ..caret
         });
         Some((surface, caret))
     }
 
-    /// The rows of the pane for its place on the screen, which the mouse finds it by.
-    fn place_pane(&mut self, area: Rect, switch: &str) -> Vec<Row> {
+    /// Draws the pane in its place on the screen, which the mouse finds it by.
+    fn draw_pane(&mut self, area: Rect, switch: &str, surface: &mut Surface) {
         let focused = self.pane_has_focus();
         let Some(pane) = &mut self.extensions.pane else {
-            return Vec::new();
+            return;
         };
         pane.area = area;
-        match area.columns {
-            0 => Vec::new(),
-            columns => {
-                let (columns, rows) = (columns.into(), area.rows.into());
-                pane.view.rows(focused, switch, columns, rows)
-            }
+        if area.columns > 0 {
+            let (columns, rows) = (area.columns.into(), area.rows.into());
+            surface.draw(area, &pane.view.rows(focused, switch, columns, rows));
         }
     }
 

@@ -15,7 +15,7 @@ use crate::tui::key::{Key, KeyPress};
 use crate::tui::keymap::{Command, Found, command};
 use crate::tui::style::Row;
 use crate::tui::view::picker::Picker;
-use crate::tui::view::question;
+use crate::tui::view::question as view;
 
 /// Columns of what is told about a question that waits: who asks, and what.
 const FROM: usize = 20;
@@ -40,49 +40,9 @@ pub(super) struct Questions {
 
 #[derive(Debug)]
 struct Open {
-    ask: AskId,
-    owner: ExtensionId,
-    from: String,
-    kind: Kind,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Select {
-        picker: Box<Picker>,
-        choices: Vec<Choice>,
-    },
-    Confirm(Box<Picker>),
-    /// The composer is the field.
-    Field {
-        title: String,
-        placeholder: String,
-        prefill: String,
-        field: Field,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Line,
-    Secret,
-    Lines,
-}
-
-impl Open {
-    fn cancelled(&self) -> Value {
-        match self.kind {
-            Kind::Confirm(_) => json!({"confirmed": false}),
-            Kind::Select { .. } | Kind::Field { .. } => json!({"cancelled": true}),
-        }
-    }
-
-    fn picker(&mut self) -> Option<&mut Picker> {
-        match &mut self.kind {
-            Kind::Select { picker, .. } | Kind::Confirm(picker) => Some(picker),
-            Kind::Field { .. } => None,
-        }
-    }
+    question: Question,
+    /// The answers to pick from; without any the composer is the field.
+    picker: Option<Picker>,
 }
 
 impl Questions {
@@ -95,60 +55,27 @@ impl Questions {
         if self.open.is_some() {
             return false;
         }
-        let Some(Question {
-            ask,
-            owner,
-            from,
-            ui,
-        }) = self.waiting.pop_front()
-        else {
+        let Some(question) = self.waiting.pop_front() else {
             return false;
         };
-        let kind = match ui {
-            Ui::Select(select) => Kind::Select {
-                picker: Box::new(question::picker(&select.title, &from, &select.options)),
-                choices: select.options,
-            },
-            Ui::Confirm { title, message } => {
-                Kind::Confirm(Box::new(question::yes_or_no(&title, &from, &message)))
-            }
+        let from = &question.from;
+        let picker = match &question.ui {
+            Ui::Select(select) => Some(view::picker(&select.title, from, &select.options)),
+            Ui::Confirm { title, message } => Some(view::yes_or_no(title, from, message)),
             Ui::Input {
-                title,
-                placeholder,
-                prefill,
-                secret,
+                prefill, secret, ..
             } => {
-                let prefill = one_row(&prefill);
-                composer.open_field(&prefill, secret);
-                Kind::Field {
-                    title,
-                    placeholder,
-                    prefill,
-                    field: if secret { Field::Secret } else { Field::Line },
-                }
+                composer.open_field(&one_row(prefill), *secret);
+                None
             }
-            Ui::Editor {
-                title,
-                text,
-                placeholder,
-            } => {
-                composer.open_field(&text, false);
-                Kind::Field {
-                    title,
-                    placeholder,
-                    prefill: text,
-                    field: Field::Lines,
-                }
+            Ui::Editor { text, .. } => {
+                composer.open_field(text, false);
+                None
             }
             // Only questions are added.
             _ => return false,
         };
-        self.open = Some(Open {
-            ask,
-            owner,
-            from,
-            kind,
-        });
+        self.open = Some(Open { question, picker });
         true
     }
 
@@ -167,44 +94,32 @@ impl Questions {
     }
 
     pub fn rows(&self, columns: usize) -> Option<Vec<Row>> {
-        let open = self.open.as_ref()?;
-        Some(match &open.kind {
-            Kind::Select { picker, .. } => question::select_rows(picker, columns),
-            Kind::Confirm(picker) => question::confirm_rows(picker, columns),
-            Kind::Field { title, field, .. } => {
-                question::field_rows(title, &open.from, *field == Field::Lines, columns)
-            }
+        let Open { question, picker } = self.open.as_ref()?;
+        Some(match (&question.ui, picker) {
+            (Ui::Confirm { .. }, Some(picker)) => view::confirm_rows(picker, columns),
+            (_, Some(picker)) => view::select_rows(picker, columns),
+            (ui, None) => view::field_rows(ui.title(), &question.from, has_lines(ui), columns),
         })
     }
 
     /// What stands in the open field while it is empty.
     pub fn placeholder(&self) -> Option<&str> {
-        match &self.open.as_ref()?.kind {
-            Kind::Field { placeholder, .. } => Some(placeholder),
-            Kind::Select { .. } | Kind::Confirm(_) => None,
+        match &self.open.as_ref()?.question.ui {
+            Ui::Input { placeholder, .. } | Ui::Editor { placeholder, .. } => Some(placeholder),
+            _ => None,
         }
     }
 
     /// The person wants none of them.
     pub fn cancel_all(&mut self, composer: &mut Composer) -> Vec<Effect> {
-        let mut effects: Vec<Effect> = self.cancel(composer).into_iter().collect();
-        let waiting = self.waiting.drain(..);
-        effects.extend(waiting.map(|question| answered(question.ask, question.ui.cancelled())));
-        effects
+        let open = self.close(composer).into_iter();
+        open.chain(self.waiting.drain(..)).map(cancelled).collect()
     }
 
-    /// The person does not want the open one.
-    fn cancel(&mut self, composer: &mut Composer) -> Option<Effect> {
-        let open = self.close(composer)?;
-        Some(answered(open.ask, open.cancelled()))
-    }
-
-    fn close(&mut self, composer: &mut Composer) -> Option<Open> {
+    fn close(&mut self, composer: &mut Composer) -> Option<Question> {
         let open = self.open.take()?;
-        if let Kind::Field { .. } = open.kind {
-            composer.close_field();
-        }
-        Some(open)
+        composer.close_field();
+        Some(open.question)
     }
 }
 
@@ -214,17 +129,24 @@ impl App {
     pub(super) fn take_back(&mut self, is_gone: impl Fn(AskId, ExtensionId) -> bool) -> Vec<AskId> {
         let questions = &mut self.extensions.questions;
         let mut gone = Vec::new();
-        if let Some(open) = questions.open.take_if(|open| is_gone(open.ask, open.owner)) {
-            gone.push(open.ask);
-            if let Kind::Field { prefill, field, .. } = open.kind {
-                let text = self.composer.close_field().unwrap_or_default();
-                if field != Field::Secret && text != prefill && !text.trim().is_empty() {
-                    self.composer.remember(&text);
-                    self.transcript.push_notice(&format!(
-                        "the question of {} is over - ↑ brings back what you typed",
-                        open.from
-                    ));
-                }
+        if let Some(Open { question, .. }) = questions
+            .open
+            .take_if(|open| is_gone(open.question.ask, open.question.owner))
+        {
+            gone.push(question.ask);
+            let text = self.composer.close_field().unwrap_or_default();
+            let is_kept = match &question.ui {
+                Ui::Input { secret: true, .. } => false,
+                Ui::Input { prefill, .. } => text != one_row(prefill),
+                Ui::Editor { text: given, .. } => text != *given,
+                _ => false,
+            };
+            if is_kept && !text.trim().is_empty() {
+                self.composer.remember(&text);
+                self.transcript.push_notice(&format!(
+                    "the question of {} is over - ↑ brings back what you typed",
+                    question.from
+                ));
             }
         }
         questions.waiting.retain(|one| {
@@ -239,17 +161,18 @@ impl App {
     pub(super) fn question_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
         let open = self.extensions.questions.open.as_mut()?;
         if press == KeyPress::plain(Key::Escape) {
-            let cancelled = self.extensions.questions.cancel(&mut self.composer);
-            return Some(cancelled.into_iter().collect());
+            let closed = self.extensions.questions.close(&mut self.composer);
+            return Some(closed.map(cancelled).into_iter().collect());
         }
-        let Kind::Field { field, .. } = open.kind else {
+        if open.picker.is_some() {
             return self.pick_key(press);
-        };
+        }
+        let has_lines = has_lines(&open.question.ui);
         match command(&press) {
-            Some(Command::Editor) if field == Field::Lines => None,
+            Some(Command::Editor) if has_lines => None,
             Some(Command::Redraw | Command::Suspend | Command::Reader) => None,
             Some(_) => Some(Vec::new()),
-            None => Some(self.field_key(press, field)),
+            None => Some(self.field_key(press, has_lines)),
         }
     }
 
@@ -258,16 +181,16 @@ impl App {
             return None;
         }
         let open = self.extensions.questions.open.as_mut()?;
-        let is_confirm = matches!(open.kind, Kind::Confirm(_));
-        let picker = open.picker()?;
+        let is_confirm = matches!(open.question.ui, Ui::Confirm { .. });
+        let picker = open.picker.as_mut()?;
         let mut query = picker.query().to_owned();
         match press.key {
             Key::Up => picker.step(-1),
             Key::Down => picker.step(1),
             Key::Enter => return Some(self.answer_pick()),
             _ if is_confirm => match press.text() {
-                Some('y' | 'Y') => return Some(self.answer_confirm(true)),
-                Some('n' | 'N') => return Some(self.answer_confirm(false)),
+                Some('y' | 'Y') => return Some(self.answer(json!({"confirmed": true}))),
+                Some('n' | 'N') => return Some(self.answer(json!({"confirmed": false}))),
                 _ => {}
             },
             Key::Backspace => {
@@ -286,33 +209,24 @@ impl App {
 
     /// Answers with the selected entry; where nothing matches there is none.
     fn answer_pick(&mut self) -> Vec<Effect> {
-        let questions = &mut self.extensions.questions;
-        let Some(open) = questions.open.as_mut() else {
-            return Vec::new();
-        };
-        let Some(chosen) = open.picker().and_then(|picker| picker.chosen()) else {
-            return Vec::new();
-        };
-        let result = match &open.kind {
-            Kind::Select { choices, .. } => choices.get(chosen).map(Choice::answer),
-            Kind::Confirm(_) => Some(json!({"confirmed": chosen == 0})),
-            Kind::Field { .. } => None,
-        };
-        let answer = result.map(|result| answered(open.ask, result));
-        questions.close(&mut self.composer);
+        let result = self.extensions.questions.open.as_ref().and_then(|open| {
+            let chosen = open.picker.as_ref()?.chosen()?;
+            match &open.question.ui {
+                Ui::Select(select) => select.options.get(chosen).map(Choice::answer),
+                _ => Some(json!({"confirmed": chosen == 0})),
+            }
+        });
+        result.map_or_else(Vec::new, |result| self.answer(result))
+    }
+
+    fn answer(&mut self, result: Value) -> Vec<Effect> {
+        let question = self.extensions.questions.close(&mut self.composer);
+        let answer = question.map(|question| answered(question.ask, result));
         answer.into_iter().collect()
     }
 
-    fn answer_confirm(&mut self, confirmed: bool) -> Vec<Effect> {
-        let open = self.extensions.questions.close(&mut self.composer);
-        open.map(|open| answered(open.ask, json!({"confirmed": confirmed})))
-            .into_iter()
-            .collect()
-    }
-
-    fn field_key(&mut self, press: KeyPress, field: Field) -> Vec<Effect> {
-        let found = self.keymap.find(&press);
-        if let (Field::Line | Field::Secret, Found::Action { action, .. }) = (field, found) {
+    fn field_key(&mut self, press: KeyPress, has_lines: bool) -> Vec<Effect> {
+        if let (false, Found::Action { action, .. }) = (has_lines, self.keymap.find(&press)) {
             match action {
                 // Also behind a backslash, which may be part of a secret.
                 Action::Enter => return self.answer_field(),
@@ -328,32 +242,27 @@ impl App {
 
     fn answer_field(&mut self) -> Vec<Effect> {
         let text = self.composer.close_field().unwrap_or_default();
-        let open = self.extensions.questions.open.take();
-        open.map(|open| answered(open.ask, json!({"text": text})))
-            .into_iter()
-            .collect()
+        self.answer(json!({"text": text}))
     }
 
     /// Pasted text goes into the field, or into the filter of a list.
     pub(super) fn question_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
-        let open = self.extensions.questions.open.as_mut()?;
-        let Kind::Field { field, .. } = open.kind else {
+        let Open { question, picker } = self.extensions.questions.open.as_mut()?;
+        if let Some(picker) = picker {
             // Two answers are not narrowed.
-            let is_list = matches!(open.kind, Kind::Select { .. });
-            if let Some(picker) = open.picker().filter(|_| is_list) {
-                let query = format!("{}{}", picker.query(), one_row(text));
-                picker.set_query(&query);
+            if let Ui::Select(_) = question.ui {
+                picker.set_query(&format!("{}{}", picker.query(), one_row(text)));
             }
             return Some(Vec::new());
-        };
+        }
         // The answer is text alone, so a marker would stand for nothing.
         let style = PasteStyle {
             placeholder: 0,
             ..PasteStyle::default()
         };
-        let text = match field {
-            Field::Line => one_row(text),
-            Field::Secret | Field::Lines => text.to_owned(),
+        let text = match question.ui {
+            Ui::Input { secret: false, .. } => one_row(text),
+            _ => text.to_owned(),
         };
         if let Err(error) = self.composer.paste(&text, style) {
             self.transcript.push_error(&error.to_string());
@@ -367,6 +276,16 @@ impl App {
         let text = self.extensions.questions.placeholder()?;
         (is_empty && !text.is_empty()).then_some(text)
     }
+}
+
+/// The answer to a question that the person does not want.
+fn cancelled(question: Question) -> Effect {
+    answered(question.ask, question.ui.cancelled())
+}
+
+/// Whether the answer may have several lines.
+fn has_lines(ui: &Ui) -> bool {
+    matches!(ui, Ui::Editor { .. })
 }
 
 /// A text for a field of one row.

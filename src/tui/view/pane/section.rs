@@ -54,7 +54,7 @@ impl Section {
     pub fn new(content: ui::Section) -> Self {
         let cursor = match &content.body {
             Body::List { selected, .. } => selected.unwrap_or(0),
-            Body::Diff(_) | Body::Text(_) | Body::Markdown(_) | Body::Rows(_) => 0,
+            _ => 0,
         };
         Self {
             lines: lines(&content),
@@ -153,8 +153,8 @@ impl Section {
                 FAR.. => last.saturating_sub(usize::MAX - row),
                 row => row.min(last),
             };
-            self.cursor = known(to);
             self.anchor = self.anchor.map(known);
+            self.cursor = known(to);
         }
     }
 
@@ -170,7 +170,7 @@ impl Section {
     fn item(&self) -> Option<&Item> {
         match &self.content.body {
             Body::List { items, .. } => items.get(self.place()),
-            Body::Diff(_) | Body::Text(_) | Body::Markdown(_) | Body::Rows(_) => None,
+            _ => None,
         }
     }
 
