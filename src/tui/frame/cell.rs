@@ -192,7 +192,7 @@ fn push_text(cells: &mut Vec<Cell>, columns: usize, text: &str, style: u16) -> b
 
 /// A grapheme as a glyph, and its columns. One without a width is not drawn.
 fn glyph(grapheme: &str) -> (Glyph, usize) {
-    if grapheme.contains(char::is_control) {
+    if grapheme.contains(is_no_text) {
         return (Glyph::Char('\u{fffd}'), 1);
     }
     let columns = width(grapheme);
@@ -206,6 +206,11 @@ fn glyph(grapheme: &str) -> (Glyph, usize) {
         }
     };
     (glyph, columns)
+}
+
+/// Whether a terminal acts on it, or drops it: controls, and code points that are no characters.
+fn is_no_text(c: char) -> bool {
+    c.is_control() || matches!(u32::from(c), 0xfdd0..=0xfdef) || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// Whether it is among the wide characters that were so in every version of Unicode.
@@ -253,6 +258,7 @@ mod tests {
             ("👩\u{200d}", 9, "👩<"),
             (&flood, 9, &flood[..MAX_CLUSTER - 1]),
             ("न्दी!", 9, "न्दी<<!"),
+            ("a\u{ffff}\u{fdd0}b", 9, "a\u{fffd}\u{fffd}b"),
             ("a\u{61c}\u{2060}\u{180e}b", 9, "ab"),
         ];
         for (given, columns, expected) in cases {
