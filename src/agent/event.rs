@@ -306,6 +306,13 @@ pub enum Output {
     },
     /// Something about an extension that a person should know.
     Notice(String),
+    /// An extension wrote a line to standard error.
+    Diagnostic {
+        /// Its file.
+        extension: String,
+        /// Clean, with the blanks it begins with.
+        line: String,
+    },
     /// An extension has something to say.
     Said {
         /// Its name.

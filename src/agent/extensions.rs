@@ -183,8 +183,11 @@ impl Extensions {
     pub fn next(&mut self) -> Option<Vec<Happening>> {
         let event = self.host.next_event()?;
         Some(match event {
-            HostEvent::Notice(text) | HostEvent::Diagnostic(text) | HostEvent::Stray(text) => {
+            HostEvent::Notice(text) | HostEvent::Stray(text) => {
                 vec![Happening::Output(Output::Notice(text))]
+            }
+            HostEvent::Diagnostic { extension, line } => {
+                vec![Happening::Output(Output::Diagnostic { extension, line })]
             }
             HostEvent::Said { extension, text } => {
                 vec![Happening::Output(Output::Said { extension, text })]

@@ -115,19 +115,13 @@ impl Process {
         warnings.extend(more);
         let catalog = Catalog::load(self.home.dir(), &self.env);
         warnings.extend(catalog.warnings().iter().cloned());
-        let selection = {
-            let model = match &choice.model {
-                Some(name) => catalog.resolve(name)?,
-                None => {
-                    let (model, warning) = catalog.default_model(settings.model.as_deref())?;
-                    warnings.extend(warning);
-                    model
-                }
-            };
-            let effort = effort(&model, choice.effort, settings.effort.as_deref())?;
-            let key = catalog.key_for(&model);
-            Selection { model, key, effort }
-        };
+        let selection = first(
+            &catalog,
+            &settings,
+            choice.model.as_deref(),
+            choice.effort,
+            warnings,
+        )?;
         let saves = choice.save && self.home.dir().is_some();
         if choice.save && !saves {
             warnings.push("there is no home directory, history is in memory only".into());
@@ -155,6 +149,27 @@ impl Process {
         };
         spec.keep_undo(spec.log_spec().path());
         Ok(spec)
+    }
+
+    /// Fails when there is no such model, or no such effort of it, though there are models.
+    pub fn check(
+        &self,
+        model: Option<&str>,
+        effort: Option<&str>,
+        warnings: &mut Vec<String>,
+    ) -> Result<()> {
+        if model.or(effort).is_none() {
+            return Ok(());
+        }
+        let (settings, more) = Settings::load(&self.home);
+        warnings.extend(more);
+        let catalog = Catalog::load(self.home.dir(), &self.env);
+        warnings.extend(catalog.warnings().iter().cloned());
+        let effort = effort.map(str::to_owned);
+        match first(&catalog, &settings, model, effort, warnings) {
+            Err(error) if catalog.is_signed_in() => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Another model or effort for a session, checked together.
@@ -354,6 +369,27 @@ fn workspace(path: &Path) -> Result<PathBuf> {
 }
 
 /// The asked level if the model has it; else the user's, `high`, or the first it has.
+/// What answers at first.
+fn first(
+    catalog: &Catalog,
+    settings: &Settings,
+    model: Option<&str>,
+    asked: Option<String>,
+    warnings: &mut Vec<String>,
+) -> Result<Selection> {
+    let model = match model {
+        Some(name) => catalog.resolve(name)?,
+        None => {
+            let (model, warning) = catalog.default_model(settings.model.as_deref())?;
+            warnings.extend(warning);
+            model
+        }
+    };
+    let effort = effort(&model, asked, settings.effort.as_deref())?;
+    let key = catalog.key_for(&model);
+    Ok(Selection { model, key, effort })
+}
+
 fn effort(model: &Model, asked: Option<String>, preferred: Option<&str>) -> Result<Option<String>> {
     let levels = &model.effort;
     if let Some(level) = asked {

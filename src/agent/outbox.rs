@@ -42,7 +42,10 @@ impl Outbox {
             }
             self.bytes += size(event);
         }
-        if let Output::Notice(text) | Output::Said { text, .. } = &output {
+        if let Output::Notice(text)
+        | Output::Said { text, .. }
+        | Output::Diagnostic { line: text, .. } = &output
+        {
             // Extensions can talk faster than anybody reads; nothing waits for them.
             if congested {
                 return;

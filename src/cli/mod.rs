@@ -65,6 +65,11 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             let home = home();
             let ran = working_directory().and_then(|cwd| {
                 let process = process(home, env, &cwd, trust, &extensions);
+                let mut warnings = Vec::new();
+                let (model, effort) = (options.model.as_deref(), options.effort.as_deref());
+                process
+                    .check(model, effort, &mut warnings)
+                    .inspect_err(|_| warnings.iter().for_each(output::warn))?;
                 let env = process.env.clone();
                 let relaunch = tui::Relaunch::new(move || again.launch(&env));
                 tui::run(options, process, cwd, extensions, relaunch)

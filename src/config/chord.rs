@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// Keys with a name. Every other key is the one character that it types.
+/// Keys with a name, those that edit first. Every other key is the one character that it types.
 const NAMES: &[&str] = &[
     "enter",
     "backspace",
@@ -38,6 +38,9 @@ const NAMES: &[&str] = &[
     "f11",
     "f12",
 ];
+
+/// How many of them edit.
+const EDITING: usize = 9;
 
 /// What starts a chord before a `+` or `-`, and which modifier it means.
 const MODIFIERS: &[(&str, Modifier)] = &[
@@ -133,6 +136,12 @@ impl Chord {
             shift,
             key,
         }
+    }
+
+    /// Whether its key is one that edits a draft: all others mean something to terminals or to e.
+    pub fn is_of_editing(&self) -> bool {
+        let at = NAMES.iter().position(|name| *name == self.key);
+        at.is_none_or(|at| at < EDITING || self.key == "space")
     }
 
     /// Whether e keeps this chord for itself.

@@ -9,8 +9,9 @@ use std::path::Path;
 
 use super::Home;
 use super::home::tighten;
+use crate::error::io_text;
 use crate::sys::Stage;
-use crate::sys::fs::open_regular;
+use crate::sys::fs::{is_missing, open_regular};
 use crate::text::json;
 
 const FILE: &str = "history.jsonl";
@@ -43,6 +44,19 @@ impl History {
             lines,
         };
         (history, entries)
+    }
+
+    /// Why the file cannot be used, for a report: while e runs nothing is said of it.
+    pub fn problem(home: &Home) -> Option<String> {
+        let path = home.file(FILE)?;
+        match open_regular(&path, OpenOptions::new().read(true)) {
+            Err(error) if !is_missing(&error) => Some(format!(
+                "ignoring `{}`: {}",
+                path.display(),
+                io_text(&error)
+            )),
+            _ => None,
+        }
     }
 
     /// Adds an accepted prompt, unless it is blank or the same as the one before.

@@ -89,33 +89,43 @@ pub enum Binding {
 pub struct Keybindings(pub HashMap<Chord, Binding>);
 
 impl Keybindings {
-    /// Reads the file. An entry that cannot be used is left out; the warnings name it.
-    pub fn load(home: &Home) -> (Self, Vec<String>) {
+    /// Reads the file. An entry that cannot be used is left out; the warnings name it. `is_fixed` tells the
+    /// chords that have a meaning which cannot be taken away.
+    pub fn load(home: &Home, is_fixed: impl Fn(&Chord) -> bool) -> (Self, Vec<String>) {
         let (map, mut warnings) = FILE.read(home);
         let mut bindings = HashMap::new();
-        for (chord, value) in map.iter().filter(|(key, _)| *key != "format_version") {
-            match entry(chord, value) {
-                Ok((chord, binding)) => {
+        let mut unbindable = Vec::new();
+        for (text, value) in map.iter().filter(|(key, _)| *key != "format_version") {
+            let chord = Chord::parse(text).ok();
+            let chord = chord.filter(|chord| chord.is_of_editing() && !is_fixed(chord));
+            match (chord, binding(value)) {
+                (None, _) => unbindable.push(format!("`{text}`")),
+                (Some(chord), Ok(binding)) => {
                     bindings.insert(chord, binding);
                 }
-                Err(reason) => {
-                    warnings.push(format!("`{chord}` in {} is ignored: {reason}", FILE.name));
+                (Some(_), Err(reason)) => {
+                    warnings.push(format!("`{text}` in {} is ignored: {reason}", FILE.name));
                 }
             }
+        }
+        if !unbindable.is_empty() {
+            let keys = unbindable.join(", ");
+            warnings.push(format!(
+                "keys in {} that cannot be bound: {keys}",
+                FILE.name
+            ));
         }
         (Self(bindings), warnings)
     }
 }
 
-fn entry(chord: &str, value: &Value) -> Result<(Chord, Binding), String> {
-    let parsed = Chord::parse(chord).map_err(|_| "it is no key chord")?;
+fn binding(value: &Value) -> Result<Binding, String> {
     let name = value.as_str().ok_or("its action must be a string")?;
-    let binding = match (name, Action::named(name)) {
-        (UNBOUND, _) => Binding::Unbound,
-        (_, Some(action)) => Binding::Action(action),
-        (_, None) => return Err(format!("there is no action `{name}`")),
-    };
-    Ok((parsed, binding))
+    match (name, Action::named(name)) {
+        (UNBOUND, _) => Ok(Binding::Unbound),
+        (_, Some(action)) => Ok(Binding::Action(action)),
+        (_, None) => Err(format!("there is no action `{name}`")),
+    }
 }
 
 #[cfg(test)]
@@ -125,18 +135,22 @@ mod tests {
     fn load(text: &str) -> (Keybindings, Vec<String>) {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(FILE.name), text).unwrap();
-        Keybindings::load(&Home::at(dir.path()))
+        Keybindings::load(&Home::at(dir.path()), |chord| chord.to_string() == "ctrl+o")
     }
 
     #[test]
     fn what_cannot_be_used_costs_only_itself() {
-        let text = r#"{"Ctrl-T": "kill_word", "alt+q": "none", "ctrl+y": "yank", "hyper+q": "up", "f1": 3}"#;
+        let text = r#"{"Ctrl-T": "kill_word", "alt+q": "none", "ctrl+y": "yank", "hyper+q": "up", "f1": "up",
+            "tab": "up", "Ctrl+O": "none", "alt+x": 3}"#;
         let (Keybindings(bindings), warnings) = load(text);
         let get = |chord| bindings.get(&Chord::parse(chord).unwrap()).copied();
         assert_eq!(get("ctrl+t"), Some(Binding::Action(Action::KillWord)));
         assert_eq!(get("alt+q"), Some(Binding::Unbound));
         assert_eq!((bindings.len(), warnings.len()), (2, 3));
         assert!(warnings[0].contains("`yank`"), "{warnings:?}");
+        assert!(warnings[1].contains("must be a string"), "{warnings:?}");
+        let named = "cannot be bound: `hyper+q`, `f1`, `tab`, `Ctrl+O`";
+        assert!(warnings[2].ends_with(named), "{warnings:?}");
     }
 
     #[test]
@@ -149,7 +163,7 @@ mod tests {
                 "{text}"
             );
         }
-        let none = Keybindings::load(&Home::default());
+        let none = Keybindings::load(&Home::default(), |_| false);
         assert_eq!(none, (Keybindings::default(), Vec::new()));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{Chord, Home, Store};
+use crate::text::one_line;
 
 const FILE: Store = Store {
     name: "layout.json",
@@ -146,12 +147,12 @@ impl Layout {
                 percent.map(|percent| self.pane(id).width = Some(percent))
             }
             (["status", side, _], Value::String(template)) => {
-                self.templates(side).push(template.clone());
+                self.templates(side).push(one_line(template, None));
                 Ok(())
             }
             (["activity"], Value::String(template)) => {
                 if !template.trim().is_empty() {
-                    self.activity.clone_from(template);
+                    self.activity = one_line(template, None);
                 }
                 Ok(())
             }

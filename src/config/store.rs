@@ -87,6 +87,12 @@ enum Broken {
 #[derive(Default)]
 pub struct InOrder<'a>(pub Vec<(String, &'a RawValue)>);
 
+/// The JSON object of a file of the user's, with or without a byte-order mark. The error says where it
+/// went wrong.
+pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    Ok(Object::parse(bytes)?.values)
+}
+
 /// A file's object, and how its values are spelled.
 #[derive(Default)]
 struct Object {

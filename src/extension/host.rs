@@ -181,13 +181,14 @@ impl Host {
             .partition::<Vec<_>, _>(|event| {
                 matches!(
                     event,
-                    HostEvent::Notice(_) | HostEvent::Diagnostic(_) | HostEvent::Stray(_)
+                    HostEvent::Notice(_) | HostEvent::Diagnostic { .. } | HostEvent::Stray(_)
                 )
             });
         self.out = rest.into();
         let text = |event| match event {
-            HostEvent::Notice(text) | HostEvent::Diagnostic(text) | HostEvent::Stray(text) => {
-                Some(text)
+            HostEvent::Notice(text) | HostEvent::Stray(text) => Some(text),
+            HostEvent::Diagnostic { extension, line } => {
+                Some(format!("extension {extension}: {}", line.trim_start()))
             }
             _ => None,
         };
@@ -380,7 +381,7 @@ impl Host {
     /// Adds what an extension says by itself. What nobody takes out in time is dropped, and its own
     /// words where nobody looks.
     fn chat(&mut self, event: HostEvent) {
-        let is_own = matches!(event, HostEvent::Said { .. } | HostEvent::Diagnostic(_));
+        let is_own = matches!(event, HostEvent::Said { .. } | HostEvent::Diagnostic { .. });
         if self.out.len() < CHATTER && (self.serves.has_ui() || !is_own) {
             self.out.push_back(event);
         }

@@ -296,7 +296,7 @@ impl Teller {
             let read = lines.read(&mut stderr, |line| {
                 self.watch(Direction::Diagnostic, line);
                 let text = String::from_utf8_lossy(line);
-                match text.trim() {
+                match text.trim_end() {
                     "" => {}
                     _ if waiting.len() >= STDERR_LINES => lost += 1,
                     text => waiting.push(clip_chars(text, STDERR_LINE)),

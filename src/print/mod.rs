@@ -199,6 +199,7 @@ fn follow(core: Core, mut chooser: Chooser<'_>, printer: &mut Printer) -> u8 {
                 Output::Answer { .. }
                 | Output::Withdrawn(_)
                 | Output::ExtensionGone(_)
+                | Output::Diagnostic { .. }
                 | Output::Said { .. } => {}
                 Output::Notice(text) => printer.warn(&text),
                 Output::Asked(asked) => {

@@ -32,6 +32,9 @@ impl Server {
                 }
             }
             Output::Notice(text) => self.notice(text),
+            Output::Diagnostic { extension, line } => {
+                self.notice(format!("extension {extension}: {}", line.trim_start()));
+            }
             Output::Said { extension: _, text } => self.said(text),
             Output::Asked(asked) => self.asked(*asked),
             Output::Withdrawn(ask) => self.withdrawn(ask),

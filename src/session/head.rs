@@ -52,8 +52,10 @@ pub enum Kind {
 /// Who wrote a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// A person.
+    /// A person who began a turn.
     User,
+    /// A person, while a turn ran.
+    Steering,
     /// The model, a tool, or e itself.
     Other,
 }
@@ -105,8 +107,16 @@ impl<'a> Head<'a> {
             return Ok(author);
         }
         let body: Body<IgnoredAny> = slow(line)?;
-        let person = body.message.role == "user" && !body.message.internal;
-        Ok(if person { Author::User } else { Author::Other })
+        let Said {
+            role,
+            internal,
+            steered,
+        } = body.message;
+        Ok(match (&*role, internal, steered) {
+            ("user", false, _) => Author::User,
+            ("user", true, true) => Author::Steering,
+            _ => Author::Other,
+        })
     }
 
     /// The billed reply that came with the record of this head's line.
@@ -148,6 +158,7 @@ struct Body<R> {
 struct Said {
     role: String,
     internal: bool,
+    steered: bool,
 }
 
 fn slow<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, String> {
@@ -185,15 +196,13 @@ fn own_author(rest: &[u8]) -> Option<Author> {
         return Some(Author::Other);
     }
     // No string holds this key with its quotes, so a line without it is a person's.
-    match INTERNAL.find(message) {
-        None => Some(Author::User),
-        Some(_)
-            if message.ends_with(br#","internal":true}}"#)
-                || message.ends_with(br#","internal":true,"steered":true}}"#) =>
-        {
-            Some(Author::Other)
-        }
-        Some(_) => None,
+    if INTERNAL.find(message).is_none() {
+        Some(Author::User)
+    } else if message.ends_with(br#","internal":true,"steered":true}}"#) {
+        Some(Author::Steering)
+    } else {
+        let is_own = message.ends_with(br#","internal":true}}"#);
+        is_own.then_some(Author::Other)
     }
 }
 
@@ -239,6 +248,7 @@ mod tests {
             Message::user(tricky),
             Message::internal("a"),
             Message::internal(tricky),
+            Message::steered(tricky),
             Message::Assistant {
                 content: tricky.into(),
                 tool_calls: vec![],

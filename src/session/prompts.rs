@@ -119,7 +119,9 @@ fn by_branch(found: Vec<PastPrompt>, nodes: &[usize], tree: &Tree) -> Vec<PastPr
 /// What a person says in a line, and when.
 fn said(line: &[u8]) -> Option<(String, u64)> {
     let head = Head::of(line).ok()?;
-    if head.kind != Kind::Message || head.author(line) != Ok(Author::User) {
+    if head.kind != Kind::Message
+        || !matches!(head.author(line), Ok(Author::User | Author::Steering))
+    {
         return None;
     }
     match Record::from_line(line) {
@@ -163,6 +165,9 @@ mod tests {
             line("x", Some("gone"), "user", "out of reach"),
             line("u4", None, "user", "anew"),
             line("u5", Some("a2"), "user", "more"),
+            line("n", Some("u5"), "user", "note").replace("\"}}", "\",\"internal\":true}}"),
+            line("s", Some("n"), "user", "steered")
+                .replace("\"}}", "\",\"internal\":true,\"steered\":true}}"),
         ];
         fs::write(&path, lines.join("\n") + "\n").unwrap();
         let told = |head| -> Vec<String> {
@@ -184,6 +189,7 @@ mod tests {
             "1 - one *!<",
             "2 a1 two *<",
             "2 a2 more ",
+            "2 n steered ",
             "2 a1 other *!<",
             "1 - anew *<",
         ];

@@ -77,7 +77,7 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult>
         true => Before::Bytes(bytes),
         false => Before::TooLarge,
     };
-    runtime.publish(&lock, &target, shown, &edited, before)?;
+    runtime.publish(&lock, &target, shown, &edited, before, "an edit")?;
 
     let (added, removed) = (count_lines(new.as_bytes()), count_lines(old.as_bytes()));
     Ok(ToolResult {

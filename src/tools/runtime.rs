@@ -60,7 +60,8 @@ impl Runtime {
         self.shell.workspace.join(path)
     }
 
-    /// Writes `bytes` to `target`, notes the new state, and remembers what was there before.
+    /// Writes `bytes` to `target`, notes the new state, and remembers what was there before. `by` says to
+    /// people what does it.
     pub(super) fn publish(
         &self,
         path_lock: &PathLock,
@@ -68,6 +69,7 @@ impl Runtime {
         shown: &str,
         bytes: &[u8],
         before: Before,
+        by: &str,
     ) -> Result<(), ToolResult> {
         let stamp = target
             .publish(bytes, shown, &self.scratch())
@@ -77,6 +79,7 @@ impl Runtime {
         lock(&self.undo).push(Change {
             path,
             shown: shown.to_owned(),
+            by: by.to_owned(),
             before,
             after: stamp,
         });
@@ -96,17 +99,24 @@ impl Runtime {
                  undo goes to the one before"
             ));
         }
-        let done = self.revert(&change);
-        if done.is_err() {
-            lock(&self.undo).push(change);
+        match self.revert(&change) {
+            Ok(done) => Ok(match lock(&self.undo).count() {
+                0 => format!("{done}; no more changes can be undone"),
+                1 => format!("{done}; 1 more change can be undone"),
+                more => format!("{done}; {more} more changes can be undone"),
+            }),
+            Err(why) => {
+                lock(&self.undo).push(change);
+                Err(why)
+            }
         }
-        done
     }
 
     fn revert(&self, change: &Change) -> Result<String, String> {
         let Change {
             path,
             shown,
+            by,
             before,
             after,
         } = change;
@@ -123,7 +133,7 @@ impl Runtime {
                 let stamp = target.publish(bytes, shown, &self.scratch())?;
                 self.seen.note(path_lock.key(), stamp);
                 lock(&self.undo).reverted(path, stamp);
-                Ok(format!("restored `{shown}`"))
+                Ok(format!("restored `{shown}` as it was before {by}"))
             }
             (_, Target::Missing(_)) => Ok(format!("`{shown}` is gone already")),
             (_, Target::Existing(_)) => match std::fs::remove_file(path) {
@@ -160,12 +170,18 @@ mod tests {
         let runtime = bench.runtime();
         assert_eq!(
             runtime.undo().unwrap(),
-            "removed `d/new`, which had been created"
+            "removed `d/new`, which had been created; 2 more changes can be undone"
         );
         assert!(!bench.path("d/new").exists());
-        assert_eq!(runtime.undo().unwrap(), "restored `f`");
+        assert_eq!(
+            runtime.undo().unwrap(),
+            "restored `f` as it was before a write; 1 more change can be undone"
+        );
         assert_eq!(bench.read("f"), b"two\r\n");
-        assert_eq!(runtime.undo().unwrap(), "restored `f`");
+        assert_eq!(
+            runtime.undo().unwrap(),
+            "restored `f` as it was before an edit; no more changes can be undone"
+        );
         assert_eq!(bench.read("f"), b"one\r\n");
         assert_eq!(runtime.undo().unwrap_err(), "there is nothing to undo");
         let result = bench.run("write", r#"{"path":"f","content":"after"}"#);

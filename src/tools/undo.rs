@@ -45,6 +45,8 @@ pub struct Change {
     pub path: PathBuf,
     /// The path as the model wrote it.
     pub shown: String,
+    /// What changed it, for people.
+    pub by: String,
     /// What was there.
     pub before: Before,
     /// The file as the change left it.
@@ -65,8 +67,15 @@ impl Change {
 struct Head {
     path: PathBuf,
     shown: String,
+    #[serde(default = "a_change")]
+    by: String,
     before: Kept,
     after: Stamp,
+}
+
+/// What is told of a change that an earlier build kept.
+fn a_change() -> String {
+    "a change".to_owned()
 }
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -114,6 +123,12 @@ impl UndoList {
         self.total -= newest.size();
         self.forget(number);
         Some(newest)
+    }
+
+    /// How many changes can be taken back.
+    pub fn count(&self) -> usize {
+        let can = |(_, change): &&(u64, Change)| change.before != Before::TooLarge;
+        self.changes.iter().filter(can).count()
     }
 
     /// A change of `path` was taken back, which left it like this: the change before it goes on from
@@ -184,6 +199,7 @@ fn save(directory: &Path, number: u64, change: &Change) -> io::Result<()> {
     let mut text = serde_json::to_vec(&Head {
         path: change.path.clone(),
         shown: change.shown.clone(),
+        by: change.by.clone(),
         before,
         after: change.after,
     })?;
@@ -207,6 +223,7 @@ fn load(path: &Path) -> Option<Change> {
     Some(Change {
         path: head.path,
         shown: head.shown,
+        by: head.by,
         before: match head.before {
             Kept::Missing => Before::Missing,
             Kept::Bytes => Before::Bytes(text[end + 1..].to_vec()),
@@ -225,6 +242,7 @@ mod tests {
         let change = |size: usize| Change {
             path: PathBuf::from("/f"),
             shown: size.to_string(),
+            by: a_change(),
             before: Before::Bytes(vec![0; size]),
             after: Stamp::default(),
         };
@@ -252,6 +270,7 @@ mod tests {
         let change = |shown: &str, before| Change {
             path: PathBuf::from("/f"),
             shown: shown.into(),
+            by: a_change(),
             before,
             after: Stamp::default(),
         };

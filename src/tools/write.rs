@@ -50,7 +50,7 @@ pub fn run(runtime: &Runtime, call: &Call<'_>) -> Result<ToolResult, ToolResult>
         }
         _ => format!("{shown}\n{added} lines replaced {removed} lines"),
     };
-    runtime.publish(&lock, &target, shown, content.as_bytes(), before)?;
+    runtime.publish(&lock, &target, shown, content.as_bytes(), before, "a write")?;
 
     let lines = if added == 1 { "line" } else { "lines" };
     Ok(ToolResult {

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use super::key::{Key, KeyPress};
-use crate::config::Chord;
 use crate::config::keybindings::{Action, Binding, Keybindings};
+use crate::config::{Chord, Home};
 
 /// What a key does besides editing. The user cannot bind these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,8 +165,19 @@ impl Default for Keymap {
 }
 
 impl Keymap {
+    /// The table with the chords of the user's file, and what is wrong with that.
+    pub fn load(home: &Home) -> (Self, Vec<String>) {
+        let is_fixed = |chord: &Chord| {
+            let name = chord.to_string();
+            let mut fixed = COMMANDS.iter().flat_map(|entry| entry.chords);
+            fixed.any(|chord| *chord == name)
+        };
+        let (user, warnings) = Keybindings::load(home, is_fixed);
+        (Self::new(user), warnings)
+    }
+
     /// The defaults with the user's chords over them.
-    pub fn new(user: Keybindings) -> Self {
+    fn new(user: Keybindings) -> Self {
         let defaults = EDITING.iter().flat_map(|entry| {
             let chords = entry
                 .chords

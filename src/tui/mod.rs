@@ -29,7 +29,7 @@ mod view;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use app::{Relaunch, TuiOptions, command_names};
+pub use app::{Relaunch, TuiOptions, command_names, warnings};
 
 use self::app::App;
 use self::frame::Screen;

@@ -103,6 +103,10 @@ const LIST: &[Mode] = &[
     },
 ];
 
+/// Leaves an alternate screen that another program left on. The cursor stays where it is: on the main
+/// screen the sequence between would move it to where that program began.
+const MAIN_SCREEN: &str = "\x1b7\x1b[?1049l\x1b8";
+
 /// Ends whatever a frame may have begun, and shows the cursor.
 const END_FRAME: &str = "\x1b[m\x1b]8;;\x1b\\\x1b[?7h\x1b[?2026l\x1b[?25h";
 
@@ -131,6 +135,8 @@ struct State {
     entered: Option<Modes>,
     /// Whether the last write stopped somewhere in the middle.
     is_cut: bool,
+    /// Whether somebody else has had the terminal.
+    was_given: bool,
 }
 
 impl Terminal {
@@ -189,7 +195,14 @@ impl Terminal {
         self.stop_writing();
         let mut state = lock(&self.state);
         while matches!((&self.stop.0).read(&mut [0; 64]), Ok(1..)) {}
-        let bytes = again(state.entered) + &between(state.entered, modes);
+        let mut bytes = match std::mem::take(&mut state.was_given) {
+            true => {
+                let off = LIST.iter().map(|mode| mode.off);
+                std::iter::once(MAIN_SCREEN).chain(off).collect()
+            }
+            false => again(state.entered),
+        };
+        bytes.push_str(&between(state.entered, modes));
         state.entered = Some(modes);
         self.prepare_crash(modes);
         self.is_ours.store(true, Ordering::Release);
@@ -232,6 +245,7 @@ impl Terminal {
             return;
         };
         self.is_ours.store(false, Ordering::Release);
+        state.was_given = true;
         let mut bytes = String::from(if state.is_cut { MEND } else { "" });
         bytes.push_str(&undo(entered));
         let mut bytes = bytes.into_bytes();

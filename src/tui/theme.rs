@@ -4,11 +4,13 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::style::{Style, Token};
+use crate::config::store::object;
+use crate::error::io_text;
 use crate::sys::Env;
-use crate::sys::fs::read_regular;
+use crate::sys::fs::{is_missing, read_regular};
 
 mod depth;
 mod table;
@@ -122,13 +124,17 @@ impl Theme {
         }
         let named = !name.contains(['/', '\0']) && name != "..";
         let file = format!("{name}.json");
-        let read =
-            |dir: &PathBuf| String::from_utf8(read_regular(&dir.join(&file), MAX_FILE).ok()?).ok();
-        let text = dirs.iter().filter(|_| named).find_map(read);
-        let parsed = match &text {
-            Some(text) => Self::parse(text),
-            None => Err("there is no readable file of that name".into()),
-        };
+        let mut parsed = Err("there is no file of that name".to_owned());
+        for dir in dirs.iter().filter(|_| named) {
+            match read_regular(&dir.join(&file), MAX_FILE) {
+                Ok(bytes) => {
+                    parsed = Self::parse(&bytes);
+                    break;
+                }
+                Err(error) if is_missing(&error) => {}
+                Err(error) => parsed = Err(io_text(&error)),
+            }
+        }
         match parsed {
             Ok((theme, bad)) if bad.is_empty() => (theme, None),
             Ok((theme, bad)) => {
@@ -164,9 +170,8 @@ impl Theme {
     }
 
     /// A theme from the text of its file, and the names of what was ignored in it.
-    fn parse(text: &str) -> Result<(Self, Vec<String>), String> {
-        let file: Map<String, Value> =
-            serde_json::from_str(text).map_err(|error| error.to_string())?;
+    fn parse(bytes: &[u8]) -> Result<(Self, Vec<String>), String> {
+        let file = object(bytes)?;
         let table = |name| file.get(name).and_then(Value::as_object);
         let (mut theme, mut bad) = (Self::empty(), Vec::new());
         for name in ["vars", "colors"] {

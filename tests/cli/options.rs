@@ -149,6 +149,9 @@ fn a_model_or_an_effort_that_is_not_there_is_a_usage_problem() {
     ] {
         let run = place.p(&args).arg("hi").run().ends_with(2);
         assert!(run.stderr.contains(part), "{args:?}: {run:?}");
+        // Of the terminal app, too, before it opens.
+        let run = place.e().args(args).run().ends_with(2);
+        assert!(run.stderr.contains(part), "{args:?}: {run:?}");
     }
     let run = place
         .e()

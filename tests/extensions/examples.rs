@@ -254,11 +254,9 @@ fn plan_mode_narrows_and_asks() {
     peer.wait(|line| line["params"]["sections"][0]["items"][0]["detail"] == "dropped");
 
     event(&mut peer, "turn_end", json!({"aborted": false}));
-    serve(
-        &mut peer,
-        "ui.select",
-        &json!({"value": "go", "label": "Carry it out"}),
-    );
+    // The question is closed, and the plan kept.
+    serve(&mut peer, "ui.select", &json!({"cancelled": true}));
+    let go = peer.request("command", json!({"name": "plan", "args": "go"}));
     let restored =
         |line: &Value| line["method"] == "session.tools" && line["params"]["names"].is_null();
     let restored = peer.wait(restored);
@@ -273,6 +271,8 @@ fn plan_mode_narrows_and_asks() {
     }
     let sent = peer.wait(|line| line["method"] == "session.send");
     assert_eq!(sent["params"]["content"], "Carry out this plan:\n\n1. two");
+    peer.send(&json!({"id": sent["id"], "result": {}}));
+    peer.result(&go);
     assert!(!blocked(&mut peer, "bash", json!({})));
     end(&place, peer);
 }

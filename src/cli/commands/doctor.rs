@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use super::catalog::{columns, line, providers_json};
 use crate::cli::startup;
 use crate::config::build::{CHANNEL, COMMIT, VERSION, target};
+use crate::config::history::History;
 use crate::config::{AUTH, Home, SETTINGS, Settings, Status, Store, TRUST};
 use crate::error::io_text;
 use crate::extension::discover::{self, Found, Ignored};
 use crate::provider::Catalog;
 use crate::sys::Env;
 use crate::text::one_line;
-use crate::wire;
+use crate::{tui, wire};
 
 /// The widest `TERM` that is shown.
 const TERM_WIDTH: usize = 80;
@@ -32,7 +33,9 @@ pub fn doctor(home: &Home, env: &Env, json: bool) -> String {
 
 fn report(home: &Home, env: &Env) -> Value {
     let catalog = Catalog::load(home.dir(), env);
-    let (settings, mut warnings) = Settings::load(home);
+    let (settings, _) = Settings::load(home);
+    let mut warnings = tui::warnings(home);
+    warnings.extend(History::problem(home));
     warnings.extend(TRUST.read(home).1);
     warnings.extend(catalog.warnings().iter().cloned());
     let (found, unseen) = discover::look(&startup::directories(home));
@@ -163,15 +166,21 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let home = Home::at(root.path());
         for (name, content) in [
-            ("settings.json", "{\"tool_concurrency\": \"x\"}"),
+            (
+                "settings.json",
+                "{\"tool_concurrency\": \"x\", \"theme\": \"gone\"}",
+            ),
             (
                 "auth.json",
                 "{\"format_version\": 1, \"anthropic\": {\"key\": \"SECRET\"}}",
             ),
             ("trust.json", "{,}"),
+            ("layout.json", "{\"banner\": 3}"),
+            ("keybindings.json", "{\"f1\": \"up\"}"),
         ] {
             fs::write(root.path().join(name), content).unwrap();
         }
+        fs::create_dir(root.path().join("history.jsonl")).unwrap();
         let mut env = Env::default();
         env.set("TERM", format!("x\u{1b}[31m\n{}", "y".repeat(200)));
         let report: Value = serde_json::from_str(&doctor(&home, &env, true)).unwrap();
@@ -188,7 +197,16 @@ mod tests {
                 .starts_with("invalid: ")
         );
         assert!(report["terminal"]["term"].as_str().unwrap().chars().count() <= TERM_WIDTH);
-        assert!(report["warnings"].to_string().contains("tool_concurrency"));
+        let warnings = report["warnings"].to_string();
+        for part in [
+            "tool_concurrency",
+            "banner",
+            "`f1`",
+            "theme `gone`",
+            "history.jsonl",
+        ] {
+            assert!(warnings.contains(part), "{part}: {warnings}");
+        }
 
         let text = doctor(&home, &env, false);
         for text in [&text, &report.to_string()] {
@@ -203,7 +221,7 @@ mod tests {
         );
         assert_eq!(
             fs::read_dir(root.path()).unwrap().count(),
-            3,
+            6,
             "the probe is gone"
         );
     }

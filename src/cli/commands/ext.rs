@@ -246,7 +246,7 @@ impl Check {
                 }
                 HostEvent::Answered(ticket, result) => return Some((ticket, result)),
                 // The watch keeps these, or they follow from what is told already.
-                HostEvent::Diagnostic(_)
+                HostEvent::Diagnostic { .. }
                 | HostEvent::Stray(_)
                 | HostEvent::Hooked(..)
                 | HostEvent::Update(..)

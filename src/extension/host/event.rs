@@ -15,8 +15,13 @@ use crate::extension::{AskId, ExtensionId, Ticket};
 pub enum HostEvent {
     /// Something about an extension that a person should know.
     Notice(String),
-    /// A line that an extension wrote to standard error, with whose it is.
-    Diagnostic(String),
+    /// An extension wrote a line to standard error.
+    Diagnostic {
+        /// Its file.
+        extension: String,
+        /// Clean, with the blanks it begins with.
+        line: String,
+    },
     /// The first line of its output that is no message, with whose it is.
     Stray(String),
     /// An extension has something to say.

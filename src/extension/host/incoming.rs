@@ -11,6 +11,7 @@ use crate::extension::process::{BATCH, FromChild, News};
 use crate::extension::request::Request;
 use crate::extension::wire::{self, Asking, Message};
 use crate::extension::{AskId, ExtensionId, fields, manifest};
+use crate::text::sanitize;
 
 /// How long an extension that is leaving is waited for, to read what it wrote last and to learn how
 /// it ended.
@@ -56,9 +57,12 @@ impl Host {
                 };
                 let file = child.file.clone();
                 for line in lines.into_iter().chain(more) {
-                    let line = fields::line(&line, usize::MAX);
-                    let text = format!("extension {file}: {line}");
-                    self.chat(HostEvent::Diagnostic(text));
+                    let line = sanitize(&line);
+                    let text = line.trim_start_matches([' ', '\t']);
+                    let blanks = &line[..line.len() - text.len()];
+                    let line = format!("{blanks}{}", fields::line(text, usize::MAX));
+                    let extension = file.clone();
+                    self.chat(HostEvent::Diagnostic { extension, line });
                 }
             }
             News::Closed(Some(why)) => self.retire(id, &format!("was stopped: {why}"), now),

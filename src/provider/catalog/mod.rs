@@ -180,6 +180,11 @@ impl Catalog {
         self.models().filter(|model| model.dialect.is_spoken())
     }
 
+    /// Whether anything but the offline models can be asked.
+    pub fn is_signed_in(&self) -> bool {
+        self.usable().any(|model| model.dialect != Dialect::Offline)
+    }
+
     /// All providers with their state.
     pub fn providers(&self) -> impl Iterator<Item = ProviderInfo> {
         self.providers.iter().map(|provider| ProviderInfo {
@@ -203,26 +208,26 @@ impl Catalog {
     }
 
     /// The model that a name stands for: a slug or an id, any id of a provider whose models are
-    /// not all known, or a part of just one slug.
+    /// not all known, or a part of just one slug. Offline models are meant when no other is.
     pub fn resolve(&self, name: &str) -> Result<Arc<Model>, Error> {
         let name = name.trim();
-        let usable = || {
-            self.models()
-                .filter(|model| model.dialect != Dialect::Offline)
+        let wanted = name.to_lowercase();
+        let part = |offline: bool| {
+            let mut matches = self
+                .models()
+                .filter(|model| (model.dialect == Dialect::Offline) == offline)
+                .filter(|model| model.slug().to_lowercase().contains(&wanted));
+            let first = matches.next().filter(|_| !wanted.is_empty());
+            // Of several none is meant, not even an offline one.
+            first.map(|first| matches.next().is_none().then(|| first.clone()))
         };
         let model = self
             .models()
             .find(|model| model.slug() == name)
-            .or_else(|| usable().find(|model| model.id == name))
+            .or_else(|| self.models().find(|model| model.id == name))
             .cloned()
             .or_else(|| self.unlisted(name))
-            .or_else(|| {
-                let wanted = name.to_lowercase();
-                let mut matches =
-                    usable().filter(|model| model.slug().to_lowercase().contains(&wanted));
-                let first = matches.next().filter(|_| !wanted.is_empty())?;
-                matches.next().is_none().then(|| first.clone())
-            })
+            .or_else(|| part(false).or_else(|| part(true)).flatten())
             .ok_or_else(|| self.unavailable(name))?;
         if model.dialect.is_spoken() {
             return Ok(model);

@@ -100,7 +100,9 @@ fn names_are_resolved_or_explained() {
         "ollama/llama3:8b",
         "a local server that is named"
     );
-    assert_eq!(slug("offline/demo"), "offline/demo");
+    for offline in ["offline/demo", "demo", "dem"] {
+        assert_eq!(slug(offline), "offline/demo");
+    }
     for (name, parts) in [
         (
             "mock/tset",
@@ -126,7 +128,7 @@ fn names_are_resolved_or_explained() {
             &["is unavailable", "sign in to Groq: set `GROQ_API_KEY`, or "],
         ),
         ("nobody/x", &["`nobody/x` is unavailable", "sign in"]),
-        ("demo", &["is unavailable"]),
+        ("offline", &["is unavailable", "`offline/demo`"]),
         ("offline/other", &["is unavailable"]),
         ("deepseek/", &["is unavailable"]),
         ("", &["is unavailable", "sign in"]),

@@ -2,6 +2,8 @@
 //!
 //! A key goes from the panel into `auth.json` and nowhere else: no history, no hook, no model.
 
+use std::time::Instant;
+
 use serde_json::json;
 
 use super::deaf::Deaf;
@@ -67,10 +69,7 @@ impl App {
         let is_asked = !matches!(why, Why::Start(_));
         let work = move || {
             let catalog = Catalog::load(process.home.dir(), &process.env);
-            let is_ready = catalog
-                .usable()
-                .any(|model| model.dialect != Dialect::Offline);
-            if let (Why::Start(reason), true) = (&why, is_ready) {
+            if let (Why::Start(reason), true) = (&why, catalog.is_signed_in()) {
                 return Done::Notice(reason.clone());
             }
             let offered = catalog
@@ -140,7 +139,7 @@ impl App {
         Some(self.login(Why::Pasted(Pasted(key.to_owned()))))
     }
 
-    pub(super) fn login_key(&mut self, press: KeyPress) -> Vec<Effect> {
+    pub(super) fn login_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
         let Some(Surface::Login(login)) = &mut self.surface else {
             return Vec::new();
         };
@@ -156,6 +155,7 @@ impl App {
             }
             Key::Enter => login.enter(),
             Key::Backspace => login.backspace(),
+            _ if !login.takes_key() => return self.type_ahead(press, now),
             _ => {
                 if let Some(c) = press.text() {
                     login.type_text(c.encode_utf8(&mut [0; 4]));

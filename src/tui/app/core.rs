@@ -27,6 +27,9 @@ impl App {
                     effects.extend(self.on_answer(request, answer, now))
                 }
                 Output::Notice(text) => self.transcript.push_notice(&text),
+                Output::Diagnostic { extension, line } => {
+                    self.transcript.push_diagnostic(&extension, &line);
+                }
                 Output::Said { extension: _, text } => self.transcript.push_notice(&text),
                 Output::Asked(asked) => effects.extend(self.asked(*asked)),
                 Output::Withdrawn(ask) => self.withdrawn(ask),
@@ -133,7 +136,7 @@ impl App {
                     Some(asked) if self.is_busy() => self.queue.first(asked.line),
                     Some(Asked { line, .. }) => {
                         self.transcript.push_error(&why);
-                        self.give_back(line);
+                        self.give_back([line]);
                     }
                     None => self.transcript.push_error(&why),
                 }

@@ -1,14 +1,14 @@
 //! Keys of somebody who is typing while something opens that nobody asked for.
 //!
 //! They are meant for the draft, so they go there, and what would decide something does nothing
-//! until the person can have seen what is there.
+//! until the person can have seen what is there: as long as keys keep coming, nobody has looked.
 
 use std::time::{Duration, Instant};
 
 use super::{App, Effect};
 use crate::tui::key::KeyPress;
 
-/// How long what opens ignores the keys of who is typing.
+/// How long what opens ignores the keys of who is typing, from its opening and from each key on.
 const DEAF: Duration = Duration::from_millis(300);
 /// Who has typed within this time is still typing.
 const TYPING: Duration = Duration::from_secs(1);
@@ -45,13 +45,21 @@ impl App {
             }
     }
 
-    /// A key while the top surface ignores it.
+    /// A key while the top surface ignores it, or one that means nothing to it.
     pub(super) fn type_ahead(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
-        self.typed_at = Some(now);
+        self.keys_keep_coming(now);
         // Who plays in a panel writes nothing.
         if !self.panel_takes_keys() {
             self.composer.key_behind(&press, &self.keymap);
         }
         Vec::new()
+    }
+
+    /// Something was written past the top surface.
+    pub(super) fn keys_keep_coming(&mut self, now: Instant) {
+        self.typed_at = Some(now);
+        if !matches!(self.deaf, Deaf::Unseen) {
+            self.deaf = Deaf::Until(now + DEAF);
+        }
     }
 }

@@ -96,8 +96,8 @@ pub enum Done {
     Tree(PathBuf, Result<Vec<PastPrompt>>),
     /// An earlier place of the session was read.
     Rewound(Result<Box<Rewound>>),
-    /// What all sessions cost: a title and tables.
-    Usage(String, Vec<Block>),
+    /// Something to be shown: a title and tables.
+    Blocks(String, Vec<Block>),
     /// Extensions were started anew, and the files of the home read.
     Reloaded(Box<Reloaded>),
 }

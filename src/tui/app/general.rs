@@ -3,14 +3,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::commands::COMMANDS;
+use super::commands::{COMMANDS, find};
 use super::sessions::Awaited;
-use super::{App, Effect};
+use super::{App, Done, Effect, task};
 use crate::agent::Want;
 use crate::chat::Message;
 use crate::config::build::VERSION;
+use crate::config::resources::{Template, templates};
 use crate::session::Entry;
 use crate::text::clip_bytes;
+use crate::tui::key::{Key, KeyPress};
 use crate::tui::transcript::Block;
 
 /// Most bytes of a reply that go to the clipboard: terminals drop longer sequences.
@@ -37,7 +39,7 @@ impl App {
             let label = format!("/{} {arguments}", command.name);
             (label.trim_end().to_owned(), command.description.clone())
         });
-        let commands: Vec<(String, String)> = own.chain(added).collect();
+        let (own, added): (Vec<_>, Vec<_>) = (own.collect(), added.collect());
         let keys = self.keymap.help().into_iter();
         let keys: Vec<_> = keys
             .map(|(chords, help)| (chords, help.to_owned()))
@@ -48,18 +50,39 @@ impl App {
         });
         let focus = self.layout.focus.to_string();
         let focus = [(focus, "to the side pane and back".to_owned())];
-        let keys: Vec<_> = keys.into_iter().chain(focus).chain(shortcuts).collect();
+        let end = KeyPress {
+            ctrl: true,
+            ..KeyPress::plain(Key::Char('d'))
+        };
+        let end = self.ends(&end).then(|| {
+            let help = "quit, when the draft is empty";
+            ("ctrl+d".to_owned(), help.to_owned())
+        });
+        let keys = keys.into_iter().chain(end).chain(focus).chain(shortcuts);
+        let keys: Vec<_> = keys.collect();
         let signs = [
             ("!command", "run a command of the shell"),
             ("@", "name a file of the workspace"),
             ("$", "use a skill"),
         ];
         let signs = signs.map(|(sign, help)| (sign.to_owned(), help.to_owned()));
-        let tables = [commands, signs.to_vec(), keys].map(Block::Meanings);
-        let guides = Block::Text("The guides: e docs".into());
-        let blocks = tables.into_iter().chain([guides]).collect();
-        self.transcript.push_blocks("Help", blocks);
-        Vec::new()
+        let places = self.places();
+        task(move || {
+            let is_free = |one: &Template| find(&one.name).is_none();
+            let templates = templates(&places).into_iter().filter(is_free);
+            let templates = templates.map(|one| {
+                let label = format!("/{} {}", one.name, one.arguments);
+                let help = match one.description.is_empty() {
+                    true => "a prompt of yours".to_owned(),
+                    false => one.description,
+                };
+                (label.trim_end().to_owned(), help)
+            });
+            let commands = own.into_iter().chain(templates).chain(added).collect();
+            let tables = [commands, signs.to_vec(), keys].map(Block::Meanings);
+            let guides = Block::Text("The guides: e docs".into());
+            Done::Blocks("Help".into(), tables.into_iter().chain([guides]).collect())
+        })
     }
 
     /// Asks the core for the last reply.

@@ -6,7 +6,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::submit::Line;
 use super::{App, Done, Effect, Task, task};
 use crate::agent::read_images;
 use crate::chat::Image;
@@ -147,16 +146,6 @@ impl App {
         let number = self.next_request().0;
         let work = move || Done::Looked(number, named_images(&[path], &model));
         Some((number, Effect::Task(Task::new(work))))
-    }
-
-    /// Keeps what cannot be sent now: it is a draft again, above the one there is by now.
-    pub(super) fn give_back(&mut self, line: Line) {
-        if !line.text.is_empty() {
-            self.composer.put_above(&line.text);
-        }
-        for image in line.images {
-            self.composer.attach_image(image);
-        }
     }
 
     fn resolve(&self, path: &str) -> PathBuf {

@@ -9,6 +9,7 @@ use crate::config::keybindings::Action;
 use crate::tui::composer::{Handled, PasteStyle};
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::keymap::{Command, Found, command};
+use crate::tui::view::trust::Decision;
 
 impl App {
     pub fn on_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
@@ -58,17 +59,20 @@ impl App {
         Vec::new()
     }
 
+    /// Whether ctrl+d ends e: an empty draft has nothing to delete. Bound to something else, the key does
+    /// that.
+    pub(super) fn ends(&self, press: &KeyPress) -> bool {
+        let deletes = Found::Action {
+            action: Action::Delete,
+            extend: false,
+        };
+        let is_it = press.ctrl && !press.alt && press.key == Key::Char('d');
+        is_it && self.keymap.find(press) == deletes
+    }
+
     fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
-        // An empty draft has nothing to delete. Bound to something else, the key does that.
-        let deletes = matches!(
-            self.keymap.find(&press),
-            Found::Action {
-                action: Action::Delete,
-                ..
-            }
-        );
-        let is_end = deletes && press.ctrl && !press.alt && press.key == Key::Char('d');
-        if is_end && self.composer.draft().buffer.is_empty() && !self.composer.is_field() {
+        if self.ends(&press) && self.composer.draft().buffer.is_empty() && !self.composer.is_field()
+        {
             return self.once_saved(Next::Quit);
         }
         match self.composer.key(&press, &self.keymap) {
@@ -94,8 +98,9 @@ impl App {
         if self.reader.is_some() {
             return Vec::new();
         }
-        if self.is_deaf(now) && !self.composer.is_field() {
-            self.typed_at = Some(now);
+        let is_deaf = self.is_deaf(now) && !self.composer.is_field();
+        if is_deaf || matches!(self.surface, Some(Surface::Trust(_))) {
+            self.keys_keep_coming(now);
             self.paste(text);
             return Vec::new();
         }
@@ -172,7 +177,7 @@ impl App {
     fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
         match self.surface.as_mut()? {
             Surface::Picker(_) => return self.picker_key(press, now),
-            Surface::Login(_) => return Some(self.login_key(press)),
+            Surface::Login(_) => return Some(self.login_key(press, now)),
             Surface::Settings(_) => return Some(self.settings_key(press)),
             Surface::Trust(trust) => match press.key {
                 Key::Up => trust.step(-1),
@@ -183,7 +188,8 @@ impl App {
                     let decision = trust.decision();
                     return Some(self.trust_decided(decision));
                 }
-                _ => {}
+                Key::Escape => return Some(self.trust_decided(Decision::Quit)),
+                _ => return Some(self.type_ahead(press, now)),
             },
         }
         Some(Vec::new())

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::{App, Effect};
+use crate::config::{Home, Settings};
 use crate::error::Result;
 use crate::tui::editor::{self, Editing};
 use crate::tui::frame::{Caret, Size, Surface};
@@ -13,24 +14,11 @@ use crate::tui::theme::{Background, Depth, Palette, Theme};
 
 impl App {
     pub fn palette(&self) -> Palette {
-        Palette::new(self.theme().0, Depth::detect(&self.process.env))
-    }
-
-    /// The theme in force, and what is wrong with its file.
-    pub(super) fn theme(&self) -> (Theme, Option<String>) {
         let env = &self.process.env;
         let background = self.background.or_else(|| Background::from_env(env));
-        let name = self.settings.theme.as_deref().unwrap_or("auto");
-        Theme::load(
-            name,
-            &self.theme_dirs(),
-            background.unwrap_or(Background::Dark),
-        )
-    }
-
-    pub(super) fn theme_dirs(&self) -> Vec<PathBuf> {
-        let home = self.process.home.dir();
-        home.map(|dir| dir.join("themes")).into_iter().collect()
+        let background = background.unwrap_or(Background::Dark);
+        let (theme, _) = theme(&self.process.home, &self.settings, background);
+        Palette::new(theme, Depth::detect(env))
     }
 
     /// The terminal has told its background. Other colours, when that changes them.
@@ -126,4 +114,19 @@ impl App {
         let words = editor::words(self.settings.editor.as_deref(), env);
         Editing::start(&words, &self.cwd, env, text)
     }
+}
+
+/// The theme in force on a background, and what is wrong with its file.
+pub(super) fn theme(
+    home: &Home,
+    settings: &Settings,
+    background: Background,
+) -> (Theme, Option<String>) {
+    let name = settings.theme.as_deref().unwrap_or("auto");
+    Theme::load(name, &theme_dirs(home), background)
+}
+
+pub(super) fn theme_dirs(home: &Home) -> Vec<PathBuf> {
+    let dir = home.dir().map(|dir| dir.join("themes"));
+    dir.into_iter().collect()
 }

@@ -46,15 +46,15 @@ use super::keymap::Keymap;
 use super::theme::Background;
 use super::transcript::{Options, Transcript};
 use crate::agent::{Process, RequestId, SessionKey};
-use crate::config::Settings;
 use crate::config::history::History;
-use crate::config::keybindings::Keybindings;
 use crate::config::layout::Layout;
 use crate::config::resources::{Place, places};
+use crate::config::{Home, Settings};
 
 pub use commands::names as command_names;
 use effect::task;
 pub use effect::{Done, Effect, Opened, Task};
+use reload::Files;
 pub use reload::Relaunch;
 pub use session::Session;
 pub use surface::Surface;
@@ -62,6 +62,11 @@ pub use turn::Turn;
 
 /// How long ctrl+c stays armed for the second one.
 const ARMED: Duration = Duration::from_millis(1500);
+
+/// What is wrong with the files of a home, as the app tells it at its start.
+pub fn warnings(home: &Home) -> Vec<String> {
+    Files::load(home).warnings
+}
 
 /// What the command line asks of the app.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -154,14 +159,15 @@ impl App {
         relaunch: Relaunch,
     ) -> Self {
         let (history, earlier) = History::open(&process.home);
-        let (settings, mut warnings) = Settings::load(&process.home);
-        let (layout, more) = Layout::load(&process.home);
-        warnings.extend(more);
-        let (bindings, more) = Keybindings::load(&process.home);
-        warnings.extend(more);
-        let mut app = Self {
+        let Files {
+            settings,
+            layout,
+            keymap,
+            warnings,
+        } = Files::load(&process.home);
+        Self {
             transcript: Transcript::new(transcript_options(&settings)),
-            keymap: Keymap::new(bindings),
+            keymap,
             scroll: scroll::Scroll::default(),
             reader: None,
             queue: queue::Queue::default(),
@@ -197,10 +203,7 @@ impl App {
             farewell: None,
             last_request: 0,
             last_session: 0,
-        };
-        let theme = app.theme().1;
-        app.warnings.extend(theme);
-        app
+        }
     }
 
     /// Tells what is wrong with a file. What was told already is not told again.
@@ -252,7 +255,7 @@ impl App {
             Done::Sessions(listed) => self.sessions_listed(listed),
             Done::Tree(log, prompts) => self.open_tree(log, prompts),
             Done::Rewound(rewound) => self.rewind(rewound),
-            Done::Usage(title, blocks) => {
+            Done::Blocks(title, blocks) => {
                 self.transcript.push_blocks(&title, blocks);
                 Vec::new()
             }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::look::theme_dirs;
 use super::{App, Done, Effect, Surface, task};
 use crate::config::SETTINGS;
 use crate::error::Result;
@@ -64,7 +65,7 @@ impl App {
 
     /// Looks up what there is to choose from.
     pub(super) fn list_settings(&mut self) -> Vec<Effect> {
-        let dirs = self.theme_dirs();
+        let dirs = theme_dirs(&self.process.home);
         self.look_up(move || Done::Themes(Theme::names(&dirs)))
     }
 

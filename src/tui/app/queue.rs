@@ -100,11 +100,13 @@ impl App {
 
     /// Messages did not get into the turn: they are drafts again.
     pub(super) fn queue_discarded(&mut self, texts: &[String]) {
-        for text in texts.iter().rev() {
+        let mut lines = Vec::new();
+        for text in texts {
             if let Some(at) = self.position(|waiting| waiting.is(text)) {
-                self.withdraw(at);
+                lines.push(self.withdraw(at));
             }
         }
+        self.give_back(lines);
     }
 
     /// The turn is over: nothing goes into it any more.
@@ -116,14 +118,16 @@ impl App {
 
     /// Makes drafts of the lines that wait until nothing runs.
     pub(super) fn discard_later(&mut self) {
-        let later = |waiting: &&Waiting| !waiting.steers();
+        let later = |waiting: &&Waiting| !waiting.steers() && waiting.line.is_prompt;
         for waiting in self.queue.messages.iter().filter(later) {
             let says = format!("not sent: {}", waiting.line.text);
             self.transcript.push_notice(&says);
         }
-        while let Some(at) = self.queue.messages.iter().rposition(|one| !one.steers()) {
-            self.withdraw(at);
+        let mut lines = Vec::new();
+        while let Some(at) = self.position(|waiting| !waiting.steers()) {
+            lines.push(self.withdraw(at));
         }
+        self.give_back(lines);
     }
 
     /// Forgets all that waits. What goes into the turn may still get there.
@@ -142,13 +146,13 @@ impl App {
         self.queue.messages.iter().position(is_it)
     }
 
-    /// Makes a message a draft again.
-    fn withdraw(&mut self, at: usize) {
+    /// Removes a message that is to be a draft again. One that was being edited is one already.
+    fn withdraw(&mut self, at: usize) -> Line {
         let (mut line, is_draft) = self.take_waiting(at);
         if is_draft {
             line.text.clear();
         }
-        self.give_back(line);
+        line
     }
 
     /// The core has refused something: true when that was about a message that waited, which is
@@ -304,7 +308,9 @@ mod tests {
     use super::*;
     use crate::agent::{Answer, Output, SessionKey, TurnEvent};
     use crate::extension::Registry;
+    use crate::tui::frame::Size;
     use crate::tui::key::{InputEvent, Parser};
+    use crate::tui::testing::plain;
 
     /// An app with a session, and what it has told the core.
     struct Table {
@@ -388,6 +394,15 @@ mod tests {
         fn draft(&self) -> String {
             self.app.composer.draft().buffer.expand()
         }
+
+        fn shown(&mut self) -> String {
+            let size = Size {
+                columns: 80,
+                rows: 40,
+            };
+            let frame = self.app.inline_frame(size, 0, self.now, false);
+            plain(&[frame.settled, frame.live].concat()).join("\n")
+        }
     }
 
     #[test]
@@ -427,27 +442,46 @@ mod tests {
             table.press(line);
             let asked = table.last();
             table.answer(asked, Answer::Refused("busy".into()));
+            // A command comes back by itself only.
+            if line.starts_with('!') {
+                assert_eq!(table.draft(), "");
+                table.press("\x1b[A");
+            }
             assert_eq!(table.draft(), line.trim_end());
         }
     }
 
     #[test]
     fn messages_that_an_interrupt_discards_are_drafts_again() {
-        for (key, draft) in [("\x1b", "two\nthree\n!ls\nmore"), ("\x03", "")] {
+        for (typed, key, draft, back) in [
+            ("more", "\x1b", "two\nthree\nmore", "!make"),
+            ("more", "\x03", "", "more"),
+            // What is said does not become part of a command.
+            ("!rm x", "\x1b", "!rm x", "two\nthree"),
+        ] {
             let mut table = Table::new();
             table.press("one\r");
             let turn = table.last();
             table.event(turn, TurnEvent::TurnStart);
             assert_eq!(
-                table.press("two\rthree\r!ls\rmore"),
+                table.press("two\rthree\r!ls\r!make\r"),
                 "steer two, steer three"
             );
+            table.press(typed);
             assert_eq!(table.press(key), "stop");
             let discarded = ["two", "three"].map(String::from).to_vec();
             table.event(turn, TurnEvent::Discarded(discarded));
             table.over(turn);
             assert_eq!(table.draft(), draft, "{key:?}");
             assert_eq!(table.app.queue.band().waiting, 0);
+            let shown = table.shown();
+            assert_eq!(
+                shown.matches("not run: !ls, !make - ↑").count(),
+                1,
+                "{shown}"
+            );
+            table.press("\x01\x1b[A");
+            assert_eq!(table.draft(), back, "{typed} {key:?}");
         }
     }
 

@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::look::theme;
 use super::sessions::Awaited;
 use super::{App, Done, Effect, completion, task, transcript_options};
 use crate::agent::{Input, Process};
-use crate::config::Settings;
-use crate::config::keybindings::Keybindings;
 use crate::config::layout::Layout;
+use crate::config::{Home, Settings};
 use crate::extension::{Host, Registry};
 use crate::tui::keymap::Keymap;
+use crate::tui::theme::Background;
 
 /// Starts the extensions as the command line asked for it, without their startup hooks. Blocks until
 /// they are ready.
@@ -37,10 +38,34 @@ pub struct Reloaded {
     /// The extensions; none once the core has them.
     host: Option<Box<Host>>,
     registry: Arc<Registry>,
-    settings: Settings,
-    layout: Layout,
-    keybindings: Keybindings,
-    warnings: Vec<String>,
+    files: Files,
+}
+
+/// The files of the home that tell how the app shall be.
+#[derive(Debug)]
+pub struct Files {
+    pub settings: Settings,
+    pub layout: Layout,
+    pub keymap: Keymap,
+    /// What is wrong with them.
+    pub warnings: Vec<String>,
+}
+
+impl Files {
+    pub fn load(home: &Home) -> Self {
+        let (settings, mut warnings) = Settings::load(home);
+        let (layout, more) = Layout::load(home);
+        warnings.extend(more);
+        let (keymap, more) = Keymap::load(home);
+        warnings.extend(more);
+        warnings.extend(theme(home, &settings, Background::Dark).1);
+        Self {
+            settings,
+            layout,
+            keymap,
+            warnings,
+        }
+    }
 }
 
 impl App {
@@ -59,19 +84,12 @@ impl App {
         task(move || {
             // One that holds on to something must have let go of it before it is started again.
             old.shut_down();
-            let (settings, mut warnings) = Settings::load(&home);
-            let (layout, more) = Layout::load(&home);
-            warnings.extend(more);
-            let (keybindings, more) = Keybindings::load(&home);
-            warnings.extend(more);
+            let files = Files::load(&home);
             let host = (relaunch.0)();
             Done::Reloaded(Box::new(Reloaded {
                 registry: host.registry().clone(),
                 host: Some(Box::new(host)),
-                settings,
-                layout,
-                keybindings,
-                warnings,
+                files,
             }))
         })
     }
@@ -81,7 +99,7 @@ impl App {
         let Some(host) = reloaded.host.take() else {
             return Vec::new();
         };
-        let settings = Box::new(reloaded.settings.clone());
+        let settings = Box::new(reloaded.files.settings.clone());
         self.request(Awaited::Extend(Box::new(reloaded)), |_, request| {
             Input::Extend {
                 request,
@@ -98,13 +116,13 @@ impl App {
             extensions: reloaded.registry,
             ..(*self.process).clone()
         });
-        self.settings = reloaded.settings;
-        self.layout = reloaded.layout;
-        self.keymap = Keymap::new(reloaded.keybindings);
+        self.settings = reloaded.files.settings;
+        self.layout = reloaded.files.layout;
+        self.keymap = reloaded.files.keymap;
         self.lists = completion::Lists::default();
         self.transcript
             .set_options(transcript_options(&self.settings));
-        for warning in reloaded.warnings {
+        for warning in reloaded.files.warnings {
             self.transcript.push_notice(&format!("warning: {warning}"));
         }
         self.transcript

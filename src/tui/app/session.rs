@@ -258,7 +258,7 @@ impl App {
             return Vec::new();
         }
         if let Some(prompt) = self.held_prompt.take() {
-            self.give_back(Line::of(prompt));
+            self.give_back([Line::of(prompt)]);
         }
         self.open(Reason::Startup)
     }

@@ -3,6 +3,7 @@
 //! Hooks of different lines may overlap, but lines are carried out in the order in which they
 //! were submitted: each waits at the head of one queue until its verdict is there.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use super::images::{QUESTION, without_path};
@@ -203,7 +204,7 @@ impl App {
                 match (nothing, line) {
                     (Err(error), Some(line)) => {
                         self.transcript.push_error(&error.to_string());
-                        self.give_back(line);
+                        self.give_back([line]);
                     }
                     (_, Some(line)) => effects = self.run_added(&line.text),
                     (_, None) => {}
@@ -214,14 +215,52 @@ impl App {
         effects
     }
 
-    /// What these lines wait for does not come. Commands of e's own need nothing.
-    pub(super) fn give_up_waiting(&mut self, gives_up: impl Fn(&Submitted) -> bool) {
-        for submitted in std::mem::take(&mut self.submitted).into_iter().rev() {
-            match is_own_command(&submitted.line.text) || !gives_up(&submitted) {
-                true => self.submitted.push_front(submitted),
-                false => self.give_back(submitted.line),
+    /// Keeps what cannot be sent now: it is a draft again, above the one there is by now. A command is
+    /// never one draft with something else: what is said would be run, or the command be said.
+    pub(super) fn give_back(&mut self, lines: impl IntoIterator<Item = Line>) {
+        let is_command = |text: &str| form(text) != Form::Prompt;
+        let (mut prompts, mut commands) = (Vec::new(), Vec::new());
+        for Line {
+            text,
+            images,
+            is_prompt,
+        } in lines
+        {
+            for image in images {
+                self.composer.attach_image(image);
+            }
+            match is_prompt || !is_command(&text) {
+                true => prompts.extend((!text.is_empty()).then_some(text)),
+                false => commands.push(text),
             }
         }
+        for command in &commands {
+            self.composer.remember(command);
+        }
+        if !commands.is_empty() {
+            let says = format!("not run: {} - ↑ brings it back", commands.join(", "));
+            self.transcript.push_notice(&says);
+        }
+        if prompts.is_empty() {
+            return;
+        }
+        let text = prompts.join("\n");
+        if is_command(self.composer.own_draft().buffer.text()) {
+            self.composer.remember(&text);
+            self.transcript
+                .push_notice("your draft is a command - ↑ brings back what was not sent");
+        } else {
+            self.composer.put_above(&text);
+        }
+    }
+
+    /// What these lines wait for does not come. Commands of e's own need nothing.
+    pub(super) fn give_up_waiting(&mut self, gives_up: impl Fn(&Submitted) -> bool) {
+        let (given_up, kept): (VecDeque<_>, _) = std::mem::take(&mut self.submitted)
+            .into_iter()
+            .partition(|one| !is_own_command(&one.line.text) && gives_up(one));
+        self.submitted = kept;
+        self.give_back(given_up.into_iter().map(|submitted| submitted.line));
     }
 
     /// The extensions have looked at a line.
@@ -411,7 +450,7 @@ impl App {
         if session.turn.is_some() {
             if !line.images.is_empty() {
                 self.transcript.push_notice(NO_IMAGES);
-                self.give_back(line);
+                self.give_back([line]);
                 return Vec::new();
             }
             let want = Want::Steer(line.text.clone());

@@ -837,10 +837,73 @@ fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
     app.after_frame(now);
     type_in(&mut app, "?\r", now);
     assert_eq!(app.composer.draft().buffer.text(), "hello!?");
-    // From then on the question has the keys.
-    let later = now + std::time::Duration::from_secs(1);
-    type_in(&mut app, "x\x1b[A", later);
-    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
+    // As long as keys keep coming, nobody has looked.
+    let mut later = now;
+    for keys in [" f", "ix", "\r"] {
+        later += Duration::from_millis(250);
+        type_in(&mut app, keys, later);
+    }
+    assert_eq!(app.composer.draft().buffer.text(), "hello!? fix");
+    // Nor has who begins a sentence later.
+    later += Duration::from_secs(9);
+    type_in(&mut app, " it\r", later);
+    app.on_paste("!", later + Duration::from_secs(9));
+    type_in(&mut app, "\r", later + Duration::from_secs(9));
+    assert_eq!(app.composer.draft().buffer.text(), "hello!? fix it!");
+    // Who did not type before decides at once.
+    later += Duration::from_secs(20);
+    type_in(&mut app, "\x1b[A", later);
     let enter = KeyPress::plain(Key::Enter);
     assert!(matches!(app.on_key(enter, later)[..], [Effect::Quit(1)]));
+    let escape = KeyPress::plain(Key::Escape);
+    assert!(matches!(app.on_key(escape, later)[..], [Effect::Quit(1)]));
+}
+
+#[test]
+fn a_sentence_chooses_no_provider_to_sign_in_to() {
+    let mut table = Table::new(&[]);
+    assert!(table.screen().contains("Sign in"), "{}", table.screen());
+    let before = table.screen();
+    table.press("fix it\r");
+    assert_eq!(table.draft(), "fix it");
+    assert_eq!(table.screen().replace("fix it", ""), before);
+    table.now += Duration::from_millis(301);
+    table.press("\r");
+    assert_ne!(table.screen().replace("fix it", ""), before);
+}
+
+#[test]
+fn paths_and_templates_of_the_layout_are_clean() {
+    let layout = r#"{"status": {"left": ["x\u202ey\u001b[31m {model}"]}}"#;
+    let mut table = Table::ready(&[("home/layout.json", layout)]);
+    table.app.cwd = "/tmp/a\u{202e}b\x1b[31mc".into();
+    let status = table.screen();
+    assert!(status.contains("xy echo"), "{status}");
+    table.press("/trust\r");
+    let screen = status + &table.screen();
+    assert!(screen.contains("Trust in /tmp/abc"), "{screen}");
+    assert!(!screen.contains(['\u{202e}', '\x1b']), "{screen}");
+}
+
+#[test]
+fn help_lists_templates_and_how_to_quit() {
+    let nameless = ("home/prompts/mend.md", "mend it");
+    let shadowed = ("home/prompts/quit.md", "x");
+    let mut table = Table::ready(&[FIX, nameless, shadowed]);
+    table.press("/help\r");
+    let size = Size {
+        columns: 80,
+        rows: 200,
+    };
+    let frame = table.app.inline_frame(size, 0, table.now, false);
+    let screen = plain(&[frame.settled, frame.live].concat()).join("\n");
+    for part in [
+        "/fix <file>",
+        "/mend",
+        "a prompt of yours",
+        "quit, when the draft is empty",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert_eq!(screen.matches("/quit").count(), 1, "{screen}");
 }

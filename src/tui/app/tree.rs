@@ -125,7 +125,10 @@ impl App {
         if let Some(session) = &mut self.session {
             session.context_tokens = 0;
         }
-        self.give_back(Line::of(rewound.text));
+        self.give_back([Line {
+            is_prompt: true,
+            ..Line::of(rewound.text)
+        }]);
         self.carry_out(now)
     }
 }

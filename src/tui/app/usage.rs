@@ -39,7 +39,7 @@ impl App {
                         let model = catalog.models().find(is_it)?;
                         Some(usage.cost(model.pricing.as_ref()?))
                     };
-                    Done::Usage(format!("Usage of {title}"), blocks(&report, cost))
+                    Done::Blocks(format!("Usage of {title}"), blocks(&report, cost))
                 }
             }
         })

@@ -277,7 +277,7 @@ impl Composer {
     }
 
     /// The draft, also one that waits for a field.
-    fn own_draft(&mut self) -> &mut Draft {
+    pub fn own_draft(&mut self) -> &mut Draft {
         match &mut self.field {
             Some(field) => &mut field.draft,
             None => &mut self.draft,

@@ -160,7 +160,7 @@ fn a_theme_may_name_a_part() {
         ),
     ];
     for (colors, style, expected) in cases {
-        let (theme, bad) = Theme::parse(&format!(r#"{{"colors":{colors}}}"#)).unwrap();
+        let (theme, bad) = Theme::parse(format!(r#"{{"colors":{colors}}}"#).as_bytes()).unwrap();
         assert!(bad.is_empty());
         let mut out = Vec::new();
         Palette::new(theme, Depth::True).sgr(&style, &mut out);
@@ -248,7 +248,27 @@ fn theme_files_of_every_quality() {
     std::fs::write(dir.path().join("dark.json"), "{}").unwrap();
     let names = ["auto", "light", "dark", "folder", "mine"];
     assert_eq!(Theme::names(&[&dirs[..], &dirs].concat()), names);
-    assert!(Theme::load("folder", &dirs, Background::Dark).1.is_some());
+    std::fs::write(dir.path().join("bom.json"), "\u{feff}{}").unwrap();
+    std::fs::write(dir.path().join("empty.json"), "").unwrap();
+    std::fs::write(
+        dir.path().join("large.json"),
+        vec![b' '; MAX_FILE as usize + 1],
+    )
+    .unwrap();
+    for (name, says) in [
+        ("bom", None),
+        ("folder", Some("folder")),
+        ("large", Some("larger than")),
+        ("empty", Some("at line 1 column 1")),
+        ("absent", Some("there is no file of that name")),
+    ] {
+        let (_, warning) = Theme::load(name, &dirs, Background::Dark);
+        let as_said = match (&warning, says) {
+            (Some(warning), Some(says)) => warning.contains(says),
+            (warning, says) => warning.is_none() && says.is_none(),
+        };
+        assert!(as_said, "{name}: {warning:?}");
+    }
     let (theme, warning) = Theme::load("auto", &dirs, Background::Light);
     assert_eq!((theme, warning), (Theme::built_in(Background::Light), None));
 }
@@ -304,7 +324,7 @@ fn depth_comes_from_the_environment() {
 #[test]
 fn the_built_in_themes_can_be_files() {
     for background in [Background::Dark, Background::Light] {
-        let (theme, bad) = Theme::parse(&Theme::built_in_json(background)).unwrap();
+        let (theme, bad) = Theme::parse(Theme::built_in_json(background).as_bytes()).unwrap();
         assert_eq!((theme, bad), (Theme::built_in(background), vec![]));
     }
 }

@@ -60,6 +60,12 @@ pub(super) enum Kind {
     Shell(Box<Shell>),
     Summary(Box<str>),
     Notice(Box<str>),
+    /// A line that an extension wrote to standard error; only the first of a block says whose it is.
+    Diagnostic {
+        from: Box<str>,
+        line: Box<str>,
+        first: bool,
+    },
     Error(Box<str>),
     System(Box<str>),
     Show {
@@ -93,7 +99,7 @@ impl Entry {
         match &self.kind {
             Kind::Chunk(chunk, _) => chunk.continues(),
             Kind::Reply(reply) => reply.continues(),
-            Kind::Thinking { first, .. } => !first,
+            Kind::Thinking { first, .. } | Kind::Diagnostic { first, .. } => !first,
             _ => false,
         }
     }
@@ -127,6 +133,13 @@ impl Entry {
             Kind::Shell(shell) => shell.rows(view, room),
             Kind::Summary(text) => indented(Rich::of(text, dim()).wrap(room)),
             Kind::Notice(text) => indented(Rich::of(text, notice()).wrap_prose(room)),
+            Kind::Diagnostic { from, line, first } => {
+                let whose = match first {
+                    true => format!("extension {from}: "),
+                    false => String::new(),
+                };
+                indented(Rich::of(&format!("{whose}{line}"), notice()).wrap(room))
+            }
             Kind::Error(text) => labelled("● Error: ", Style::colored(Token::Error), text, columns),
             Kind::System(text) => labelled("● System: ", label(), text, columns),
             Kind::Show {

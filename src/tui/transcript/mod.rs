@@ -166,6 +166,18 @@ impl Transcript {
         self.push(Kind::Notice(clean(text.trim()).into()));
     }
 
+    /// A line of the standard error of an extension. It continues the one before of the same one.
+    pub fn push_diagnostic(&mut self, extension: &str, line: &str) {
+        let from = one_line(extension, None);
+        let last = self.entries.last().map(|entry| &entry.kind);
+        let first = !matches!(last, Some(Kind::Diagnostic { from: last, .. }) if **last == *from);
+        self.push(Kind::Diagnostic {
+            from: from.into(),
+            line: clean(line).into(),
+            first,
+        });
+    }
+
     /// Something that failed.
     pub fn push_error(&mut self, text: &str) {
         self.push(Kind::Error(clean(text.trim()).into()));

@@ -245,6 +245,37 @@ fn old_calls_fold() {
 }
 
 #[test]
+fn what_an_extension_writes_to_standard_error_is_one_block() {
+    let mut transcript = Transcript::default();
+    transcript.push_diagnostic("x.py", "Traceback:");
+    let first = plain(&transcript.settled_rows(30));
+    for (from, line) in [
+        ("x.py", "  File \"x.py\", line 1"),
+        ("x.py", "\traise\x1b[31m it"),
+        ("y.sh", "warning"),
+    ] {
+        transcript.push_diagnostic(from, line);
+    }
+    transcript.push_notice("other");
+    transcript.push_diagnostic("y.sh", "more");
+    let rows = [first, plain(&transcript.settled_rows(30))].concat();
+    assert_eq!(
+        rows,
+        [
+            "  extension x.py: Traceback:",
+            "    File \"x.py\", line 1",
+            "      raise it",
+            "",
+            "  extension y.sh: warning",
+            "",
+            "  other",
+            "",
+            "  extension y.sh: more",
+        ]
+    );
+}
+
+#[test]
 fn a_reply_ends_a_group_and_a_notice_does_too() {
     let mut transcript = after(&[
         TurnEvent::ToolBatch(vec![read(1, "a")]),

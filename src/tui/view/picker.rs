@@ -58,7 +58,7 @@ impl Picker {
     /// A list under a title, `height` entries of it visible at a time.
     pub fn new(title: impl Into<String>, items: Vec<Item>, height: usize) -> Self {
         let mut picker = Self {
-            title: title.into(),
+            title: one_line(&title.into(), None),
             items: cleaned(items),
             height: height.max(1),
             most: height.max(1),

@@ -4,6 +4,7 @@ use super::surface::{self, framed};
 use crate::text::one_line;
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
+use crate::tui::view::status::widest;
 
 #[derive(Clone, Debug)]
 pub struct Trust {
@@ -85,12 +86,18 @@ impl Trust {
             self.selected,
             columns,
         ));
-        let hint = match hidden {
-            0 => "↑/↓ choose · enter decide".to_owned(),
-            _ => format!("↑/↓ choose · enter decide · {scroll_hint}"),
+        let scrolls = match hidden {
+            0 => String::new(),
+            _ => format!(" · {scroll_hint}"),
         };
+        let hints = [
+            format!("↑/↓ choose · enter decide · esc quit{scrolls}"),
+            format!("enter decide · esc quit{scrolls}"),
+            "enter decide · esc quit".to_owned(),
+        ];
+        let hint = widest(&hints.each_ref().map(String::as_str), columns);
         let header = clipped("Trust this directory?", Style::default().bold(), columns);
-        framed(header, body, &hint, columns)
+        framed(header, body, hint, columns)
     }
 }
 
@@ -120,7 +127,7 @@ mod tests {
             "  Trust /home/u/src…",
             "  Quit",
             "────────────────────",
-            "↑/↓ choose · enter …",
+            "enter decide · esc …",
         ];
         assert_eq!(plain(&trust.rows("PgDn", 20, 40)), expected);
         assert_eq!(trust.decision(), Decision::Here);

@@ -123,6 +123,7 @@ fn an_editor_that_fails_costs_no_draft() {
         });
         pty.wait_for(&format!("┃ my draft {round}"));
         pty.settle();
+        assert_eq!(pty.screen.modes(), modes.0, "{editor}");
         assert_eq!(pty.line_modes(), modes.1, "{editor}");
         pty.send("!");
         pty.wait_for(&format!("┃ my draft {round}!"));

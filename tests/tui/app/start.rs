@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{open, open_with, ready};
-use crate::support::{Place, Pty};
+use crate::support::{Place, Pty, until};
 
 #[test]
 fn a_mute_terminal_is_painted_where_the_cursor_was() {
@@ -157,8 +157,8 @@ fn trust_is_asked_once_and_quitting_records_nothing() {
         pty.wait_for("Trust this directory?");
         pty
     };
-    // Quit is the last choice, and ctrl+c twice is another way out.
-    for keys in [&["\x1b[A", "\r"][..], &["\x03", "\x03"]] {
+    // Quit is the last choice, and Esc and ctrl+c twice are other ways out.
+    for keys in [&["\x1b[A", "\r"][..], &["\x1b"], &["\x03", "\x03"]] {
         let mut pty = start();
         for key in keys {
             pty.send(key);
@@ -167,11 +167,23 @@ fn trust_is_asked_once_and_quitting_records_nothing() {
         assert_eq!(pty.screen.modes(), "");
         assert!(!place.home.join("trust.json").exists());
     }
+    // A sentence decides nothing, and is a draft.
     let mut pty = start();
-    pty.send("typed too early");
+    for key in "fix the bug\r".chars() {
+        pty.send(&key.to_string());
+        pty.quiet(Duration::from_millis(30));
+    }
+    pty.quiet(Duration::from_millis(350));
+    assert!(pty.screen.text().contains("Trust this directory?"));
+    assert!(!place.home.join("trust.json").exists());
     pty.send("\r");
-    ready(&mut pty);
-    assert!(!pty.screen.text().contains("too early"));
+    pty.wait("trust", |screen| {
+        !screen.text().contains("Trust this directory?")
+    });
+    pty.wait_for("┃ fix the bug");
+    until("trust is recorded", || {
+        place.home.join("trust.json").exists()
+    });
     assert_eq!(
         place.read_home("trust.json").lines().count(),
         trusted.lines().count()

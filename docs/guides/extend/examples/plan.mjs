@@ -3,9 +3,11 @@
 //
 //   e --plan, ctrl+alt+p, /plan     on and off; `plan` stands on the status row
 //   /plan steps                     the steps as a panel: space keeps or drops one
+//   /plan go                        carries out the steps that are kept
 //
 // The model hands in its plan with propose_plan. It opens in a pane beside the conversation, where
-// Enter keeps or drops a step, and after the turn you choose: carry it out, change it, or think on.
+// Enter keeps or drops a step, and after the turn you choose: carry it out, change it, or think on. When
+// you close that question, the plan is kept, and /plan go carries it out later.
 // session.tools narrows what the model sees and may call; where e does not serve session.* requests
 // (e rpc), the tool_call hook refuses the rest.
 //
@@ -65,6 +67,12 @@ function toggle(at) {
   return paint();
 }
 
+async function carryOut() {
+  await turn(false);
+  await perhaps(e.ui.pane(null));
+  await perhaps(e.session.send({ content: `Carry out this plan:\n\n${kept()}` }));
+}
+
 /** What becomes of a plan that was handed in. */
 async function decide() {
   const options = [
@@ -74,9 +82,7 @@ async function decide() {
   ];
   const { value } = await perhaps(e.ui.select({ title: `Plan: ${plan.title}`, options }));
   if (value === "go") {
-    await turn(false);
-    await perhaps(e.ui.pane(null));
-    await perhaps(e.session.send({ content: `Carry out this plan:\n\n${kept()}` }));
+    await carryOut();
   } else if (value === "change") {
     const { text } = await perhaps(e.ui.editor({ title: "What should change?" }));
     if (text?.trim()) await perhaps(e.session.send({ content: text }));
@@ -103,7 +109,7 @@ const e = connect({
         label: { category: "plan", running: "Planning", completed: "Planned", target: "title" },
       },
     ],
-    commands: [{ name: "plan", description: "plan mode, and the steps of a plan", arguments: "[on|off|steps]" }],
+    commands: [{ name: "plan", description: "plan mode, and the steps of a plan", arguments: "[on|off|steps|go]" }],
     flags: [{ name: "plan", type: "boolean", default: false, description: "start in plan mode" }],
     shortcuts: [{ key: "ctrl+alt+p", description: "plan mode" }],
     events: ["session_start", "turn_end"],
@@ -119,8 +125,10 @@ const e = connect({
     },
     async command({ args }) {
       const word = args.trim();
-      if (word === "steps") {
+      if (word === "steps" || word === "go") {
         if (!plan) return { notice: "there is no plan yet" };
+        if (word === "go" && !kept()) return { notice: "no step is kept" };
+        if (word === "go") return carryOut().then(() => ({}));
         panel = true;
         await paint();
         return {};
