@@ -253,7 +253,7 @@ fn a_line_that_is_typed_while_e_starts_is_sent() {
     pty.start(place.app(&[]));
     pty.wait_for("Trust this directory?");
     pty.wait_for("┃ too early for trust");
-    pty.quiet(Duration::from_millis(350));
+    pty.quiet(Duration::from_secs(1));
     assert!(!place.home.join("trust.json").exists());
     pty.send("\r");
     ready(&mut pty);
