@@ -43,19 +43,13 @@ pub struct Listed {
 /// newer format or without a word from a person are left out; what the system does not let e read
 /// is listed with the reason.
 pub fn list(home: &Home, cwd: Option<&Path>) -> Result<Vec<Listed>> {
-    // A home that is none holds no sessions.
-    let is_in_home = |sessions: &PathBuf| sessions.parent().is_some_and(Path::is_dir);
-    let Some(sessions) = home.file("sessions").filter(is_in_home) else {
+    let Some(sessions) = sessions_of(home) else {
         return Ok(Vec::new());
     };
     let mut listed = Vec::new();
     let mut logs = Vec::new();
     match cwd {
-        Some(cwd) => {
-            let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-            let dir = sessions.join(path_key(&cwd));
-            logs = logs_of(&dir).map_err(|error| unreadable(&dir, &error))?;
-        }
+        Some(cwd) => logs = logs_in(&sessions, cwd)?,
         None => {
             let dirs = entries(&sessions).map_err(|error| unreadable(&sessions, &error))?;
             for dir in dirs.iter().map(DirEntry::path).filter(|dir| dir.is_dir()) {
@@ -73,6 +67,35 @@ pub fn list(home: &Home, cwd: Option<&Path>) -> Result<Vec<Listed>> {
     );
     listed.sort_by(|a, b| (b.modified_ms, &b.path).cmp(&(a.modified_ms, &a.path)));
     Ok(listed)
+}
+
+/// The session of a workspace that was written last. Only the newest logs are looked into, down to the first
+/// that is one.
+pub fn newest(home: &Home, cwd: &Path) -> Result<Option<Listed>> {
+    let Some(sessions) = sessions_of(home) else {
+        return Ok(None);
+    };
+    let logs = logs_in(&sessions, cwd)?.into_iter();
+    let mut logs: Vec<_> = logs.map(|path| (modified_ms(&path), path)).collect();
+    logs.sort_unstable_by(|a, b| b.cmp(a));
+    let mut buffer = Buffer::default();
+    let mut sessions = logs.iter().filter_map(|(_, path)| entry(path, &mut buffer));
+    // What cannot be read at all has no workspace.
+    Ok(sessions.find(|one| !one.cwd.is_empty()))
+}
+
+/// Where the sessions are. A home that is none holds none.
+fn sessions_of(home: &Home) -> Option<PathBuf> {
+    let sessions = home.file("sessions")?;
+    let is_in_home = sessions.parent().is_some_and(Path::is_dir);
+    is_in_home.then_some(sessions)
+}
+
+/// The logs of a workspace.
+fn logs_in(sessions: &Path, cwd: &Path) -> Result<Vec<PathBuf>> {
+    let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let dir = sessions.join(path_key(&cwd));
+    logs_of(&dir).map_err(|error| unreadable(&dir, &error))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {
@@ -186,11 +209,10 @@ impl Found {
 impl Listed {
     /// What the system does not let e read.
     fn unread(path: PathBuf, error: &io::Error) -> Self {
-        let modified = fs::metadata(&path).and_then(|metadata| metadata.modified());
         Self {
             title: title_of(""),
             name: None,
-            modified_ms: modified.map_or(0, milliseconds),
+            modified_ms: modified_ms(&path),
             messages: 0,
             turns: 0,
             cwd: String::new(),
@@ -209,6 +231,12 @@ fn title_in(line: &[u8]) -> Result<String, String> {
         },
         _ => Err("it is no message".into()),
     }
+}
+
+/// When a file was last written; long ago where the system does not tell.
+fn modified_ms(path: &Path) -> u64 {
+    let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
+    modified.map_or(0, milliseconds)
 }
 
 fn milliseconds(time: SystemTime) -> u64 {

@@ -26,7 +26,7 @@ mod wire;
 
 pub use export::{export_html, write_page};
 pub use failures::{PastFailure, failures};
-pub use list::{Listed, list};
+pub use list::{Listed, list, newest};
 pub use load::{Entry, Loaded, load, load_at};
 pub use log::{Log, LogSpec};
 pub use prompts::{PastPrompt, prompts};

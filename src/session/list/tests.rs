@@ -44,6 +44,8 @@ impl Fixture {
     fn list(&self) -> Vec<Listed> {
         let here = list(&self.home, Some(&self.work)).unwrap();
         assert_eq!(list(&self.home, None).unwrap(), here);
+        let first = here.iter().find(|one| !one.cwd.is_empty());
+        assert_eq!(newest(&self.home, &self.work).unwrap().as_ref(), first);
         here
     }
 }

@@ -143,10 +143,9 @@ impl Resuming {
 
     /// The newest session of the workspace, or a fresh one.
     fn newest(self) -> Result<Box<Opened>> {
-        let listed = session::list(&self.process.home, Some(&self.choice.workspace))?;
-        // What cannot be read at all has no workspace.
-        if let Some(newest) = listed.iter().find(|one| !one.cwd.is_empty()) {
-            return self.resume(newest);
+        let newest = session::newest(&self.process.home, &self.choice.workspace)?;
+        if let Some(newest) = newest {
+            return self.resume(&newest);
         }
         let mut warnings = Vec::new();
         let spec = self.process.open(self.choice, &mut warnings)?;
