@@ -1,0 +1,193 @@
+//! What opens by itself: trust, sign-in, and lines that come before there is a session.
+
+use super::*;
+
+#[test]
+fn lines_wait_for_the_session() {
+    let mut table = Table::new(&[]);
+    table.press("␛hello\r");
+    assert_eq!(table.draft(), "hello");
+    assert!(table.screen().contains("sign in with /login"));
+    // Without a session e's own commands work.
+    table.app.composer.clear();
+    assert_eq!(table.press("/model offline/echo\r"), "open");
+    let effects = table.app.open(crate::agent::Reason::New);
+    table.app.session = None;
+    assert_eq!(table.press("early\r"), "");
+    let shown = table.carry_out(effects);
+    assert_eq!(shown, "open, prompt early");
+}
+
+#[test]
+fn what_is_looked_up_does_not_open_after_all_was_closed() {
+    let mut table = Table::ready(&[]);
+    for command in [
+        "models",
+        "scoped-models",
+        "settings",
+        "trust",
+        "login",
+        "resume",
+    ] {
+        let typed = format!("/{command}");
+        table.app.composer.set_text(&typed);
+        let effects = table.app.submit(table.now);
+        table.app.armed_until = None;
+        table.app.interrupt_all(table.now);
+        table.carry_out(effects);
+        assert!(table.app.surface.is_none(), "{command}");
+    }
+    assert_eq!(table.press("x"), "");
+    assert_eq!(table.draft(), "x");
+}
+
+#[test]
+fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
+    let mut table = Table::ready(&[]);
+    let at = table.app.cwd.clone();
+    let mut env = Env::default();
+    env.set("HOME", at.join("inner"));
+    fs::create_dir(at.join("inner")).unwrap();
+    table.app.process = Arc::new(Process {
+        trusted: None,
+        env: Arc::new(env),
+        ..(*table.app.process).clone()
+    });
+    table.app.session = None;
+    let effects = table.app.start();
+    table.carry_out(effects);
+    table.now += Duration::from_secs(2);
+    table.app.after_frame(table.now);
+    let screen = table.screen();
+    assert!(
+        screen.contains("› Trust this directory until e ends"),
+        "{screen}"
+    );
+    assert!(!screen.contains("and all below it"), "{screen}");
+    table.app.after_frame(table.now);
+    assert_eq!(table.press("\r"), "open");
+    assert_eq!(table.file("trust.json"), "");
+    // What would be refused is not offered later, either.
+    table.press("/trust\r");
+    let screen = table.screen();
+    assert!(screen.contains("› Do not trust this directory"), "{screen}");
+    assert!(!screen.contains("  Trust"), "{screen}");
+}
+
+#[test]
+fn trust_that_cannot_be_recorded_lasts_until_e_ends() {
+    type Spoils = fn(&Path);
+    let cases: [(Spoils, bool); 3] = [
+        (
+            |home| fs::create_dir_all(home.join("trust.json")).unwrap(),
+            true,
+        ),
+        (
+            |home| symlink("trust.json", home.join("trust.json")).unwrap(),
+            true,
+        ),
+        (|home| fs::write(home, "").unwrap(), false),
+    ];
+    for (spoil, is_home) in cases {
+        let mut table = Table::new(&[]);
+        let home = table.root.path().join("home");
+        let _ = fs::remove_dir_all(&home);
+        if is_home {
+            fs::create_dir(&home).unwrap();
+        }
+        spoil(&home);
+        table.app.process = Arc::new(Process {
+            trusted: None,
+            ..(*table.app.process).clone()
+        });
+        table.app.options.model = Some("offline/echo".into());
+        table.app.close(None);
+        table.app.surface = None;
+        let effects = table.app.start();
+        table.carry_out(effects);
+        table.app.after_frame(table.now);
+        table.now += Duration::from_secs(2);
+        table.app.after_frame(table.now);
+        assert_eq!(table.press("\r"), "open");
+        let screen = table.screen();
+        assert_eq!(
+            screen.matches("trusted until e ends, no longer").count(),
+            1,
+            "{screen}"
+        );
+        assert_eq!(table.press("hi\r"), "prompt hi");
+    }
+}
+
+#[test]
+fn what_helps_is_named_where_there_is_no_session() {
+    let mut table = Table::new(&[]);
+    table.press("␛hi\r");
+    assert!(table.screen().contains("there is no session: sign in"));
+
+    let mut table = Table::ready(&[]);
+    table.app.close(None);
+    fs::remove_dir(table.root.path().join("w")).unwrap();
+    let effects = table.app.start();
+    table.carry_out(effects);
+    table.press("hi\r");
+    let screen = table.screen();
+    assert!(screen.contains("again when that is mended"), "{screen}");
+    assert!(!screen.contains("/login"), "{screen}");
+    assert_eq!(table.draft(), "hi");
+}
+
+#[test]
+fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
+    let root = tempfile::tempdir().unwrap();
+    let mut app = app(Registry::default());
+    app.session = None;
+    app.cwd = root.path().to_owned();
+    let now = Instant::now();
+    let type_in = |app: &mut App, keys: &str, now| {
+        for event in Parser::default().feed(keys.as_bytes()) {
+            if let InputEvent::Key(press) = event {
+                assert!(app.on_key(press, now).is_empty(), "{press:?}");
+            }
+        }
+    };
+    assert!(app.start().is_empty());
+    type_in(&mut app, "helo\x7flo\r", now);
+    app.on_paste("!", now);
+    app.after_frame(now);
+    type_in(&mut app, "?\r", now);
+    assert_eq!(app.composer.draft().buffer.text(), "hello!?");
+    // As long as keys keep coming, nobody has looked.
+    let mut later = now;
+    for keys in [" f", "ix", "\r"] {
+        later += Duration::from_millis(250);
+        type_in(&mut app, keys, later);
+    }
+    assert_eq!(app.composer.draft().buffer.text(), "hello!? fix");
+    // Nor has who begins a sentence later.
+    later += Duration::from_secs(9);
+    type_in(&mut app, " it\r", later);
+    app.on_paste("!", later + Duration::from_secs(9));
+    type_in(&mut app, "\r", later + Duration::from_secs(9));
+    assert_eq!(app.composer.draft().buffer.text(), "hello!? fix it!");
+    // Who did not type before decides at once.
+    later += Duration::from_secs(20);
+    type_in(&mut app, "\x1b[A", later);
+    let enter = KeyPress::plain(Key::Enter);
+    assert!(matches!(app.on_key(enter, later)[..], [Effect::Quit(1)]));
+    let escape = KeyPress::plain(Key::Escape);
+    assert!(matches!(app.on_key(escape, later)[..], [Effect::Quit(1)]));
+}
+
+#[test]
+fn a_sentence_chooses_no_provider_to_sign_in_to() {
+    let mut table = Table::new(&[]);
+    assert!(table.screen().contains("Sign in"), "{}", table.screen());
+    let before = table.screen();
+    table.press("fix it\r");
+    assert_eq!(table.draft(), "fix it");
+    assert_eq!(table.screen().replace("fix it", ""), before);
+    table.now += Duration::from_millis(301);
+    table.press("\r");
+    assert_ne!(table.screen().replace("fix it", ""), before);
+}
