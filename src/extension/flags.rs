@@ -119,6 +119,7 @@ fn is_true(value: &str) -> bool {
 mod tests {
     use super::*;
     use crate::extension::manifest;
+    use crate::text::testing::random;
     use serde_json::json;
     use std::os::unix::ffi::OsStringExt;
 
@@ -256,13 +257,7 @@ mod tests {
             "--no-",
         ];
         let flags = declared();
-        let mut state = 3u64;
-        let mut random = |below: usize| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) as usize % below
-        };
+        let mut random = random(3);
         for _ in 0..2000 {
             let argv: Vec<OsString> = (0..random(8))
                 .map(|_| words[random(words.len())].into())

@@ -85,6 +85,7 @@ fn line_starts_before(text: &[u8], lines: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::testing::random;
 
     fn numbered(count: usize) -> String {
         (1..=count)
@@ -137,13 +138,7 @@ mod tests {
 
     #[test]
     fn rows_rebuild_the_new_text() {
-        let mut state = 11u64;
-        let mut random = move |below: usize| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) as usize % below
-        };
+        let mut random = random(11);
         for _ in 0..300 {
             let old: Vec<&str> = (0..random(12))
                 .map(|_| ["a\n", "b\n", "é\n"][random(3)])

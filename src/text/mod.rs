@@ -7,6 +7,8 @@ mod diff;
 mod fuzzy;
 pub mod json;
 mod sanitize;
+#[cfg(test)]
+pub mod testing;
 mod width;
 mod wrap;
 

@@ -141,6 +141,7 @@ fn skip_string(text: &str, lines: bool) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::testing::random;
 
     const SCOTLAND: &str = "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}";
 
@@ -200,16 +201,9 @@ mod tests {
             "\x1b\x1b\x1b[]P\\X^_(;0123mqé\n\r\t\x07\x18\u{9b}\u{9c}\u{9d}\u{85}\u{202e}a🙂"
                 .chars()
                 .collect();
-        let mut state = 7u64;
+        let mut random = random(7);
         for _ in 0..2000 {
-            let text: String = (0..40)
-                .map(|_| {
-                    state = state
-                        .wrapping_mul(6364136223846793005)
-                        .wrapping_add(1442695040888963407);
-                    alphabet[(state >> 33) as usize % alphabet.len()]
-                })
-                .collect();
+            let text: String = (0..40).map(|_| alphabet[random(alphabet.len())]).collect();
             let clean = sanitize(&text);
             assert!(!clean.contains(is_unsafe), "{text:?} gave {clean:?}");
             assert_eq!(sanitize(&clean), clean);

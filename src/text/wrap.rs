@@ -206,6 +206,7 @@ fn join_lone_word(text: &str, rest: usize, rows: &mut [Range<usize>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::testing::random;
 
     fn cut(text: &str, rows: Vec<Range<usize>>) -> Vec<&str> {
         rows.into_iter().map(|row| &text[row]).collect()
@@ -276,18 +277,12 @@ mod tests {
     #[test]
     fn rows_fit_and_lose_only_blanks() {
         let alphabet: Vec<char> = "aab  \u{301}日🙂é\u{200d}\n-".chars().collect();
-        let mut state = 3u64;
-        let mut random = move || {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) as usize
-        };
+        let mut random = random(3);
         for _ in 0..3000 {
-            let text: String = (0..random() % 60)
-                .map(|_| alphabet[random() % alphabet.len()])
+            let text: String = (0..random(60))
+                .map(|_| alphabet[random(alphabet.len())])
                 .collect();
-            let columns = 2 + random() % 12;
+            let columns = 2 + random(12);
             for rows in [
                 wrap(&text, columns, columns),
                 wrap_prose(&text, columns, columns),

@@ -292,6 +292,7 @@ impl<'a> Search<'a> {
 mod tests {
     use super::*;
     use crate::sys::cancel::cancel_pair;
+    use crate::text::testing::random;
     use crate::tools::testing::Bench;
     use serde_json::json;
 
@@ -426,13 +427,7 @@ mod tests {
 
     #[test]
     fn agrees_with_a_naive_search() {
-        let mut state = 5u64;
-        let mut random = move |below: usize| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) as usize % below
-        };
+        let mut random = random(5);
         let bench = Bench::new();
         let mut expected = Vec::new();
         for name in ["a", "b", "c/d", "c/e", "c.x"] {

@@ -297,7 +297,8 @@ fn mark_words(row: &mut Rich, other: &Rich) {
 mod tests {
     use super::*;
     use crate::text::diff_rows;
-    use crate::tui::testing::{Random, check, plain, styled};
+    use crate::text::testing::random;
+    use crate::tui::testing::{check, plain, styled};
 
     fn rows(body: &str, columns: usize) -> Option<Vec<Row>> {
         let diff = Diff::parse(body)?;
@@ -379,11 +380,9 @@ mod tests {
             "    1 - é\n",
             "99999999999999999999 + x\n",
         ];
-        let mut random = Random(4);
+        let mut random = random(4);
         for _ in 0..2_000 {
-            let body: String = (0..random.below(9))
-                .map(|_| parts[random.below(parts.len())])
-                .collect();
+            let body: String = (0..random(9)).map(|_| parts[random(parts.len())]).collect();
             for columns in [1, 9, 40] {
                 if let Some(rows) = rows(&body, columns) {
                     check(&rows, columns);

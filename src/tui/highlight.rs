@@ -204,6 +204,7 @@ fn number_length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::testing::random;
 
     /// Parts of the lines that have a colour, as `letter:text`.
     fn tinted(name: &str, text: &str) -> Vec<String> {
@@ -312,18 +313,11 @@ mod tests {
     #[test]
     fn no_input_loses_a_character() {
         let alphabet: Vec<char> = "\"'`/*#-<!>\\ab1é日 (".chars().collect();
-        let mut seed = 5u64;
+        let mut random = random(5);
         for rules in LANGUAGES {
             let mut state = State::default();
             for _ in 0..200 {
-                let line: String = (0..20)
-                    .map(|_| {
-                        seed = seed
-                            .wrapping_mul(6364136223846793005)
-                            .wrapping_add(1442695040888963407);
-                        alphabet[(seed >> 33) as usize % alphabet.len()]
-                    })
-                    .collect();
+                let line: String = (0..20).map(|_| alphabet[random(alphabet.len())]).collect();
                 let mut rich = Rich::default();
                 state = tint(Language(rules), state, &line, &Style::default(), &mut rich);
                 assert_eq!(rich.text(), line, "{:?}", rules.names);

@@ -54,17 +54,3 @@ pub fn check(rows: &[Row], columns: usize) {
         }
     }
 }
-
-/// Pseudo-random numbers, the same in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number below `below`.
-    pub fn below(&mut self, below: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % below
-    }
-}

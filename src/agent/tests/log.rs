@@ -10,6 +10,7 @@ use crate::agent::action::LogEntry;
 use crate::agent::exec::write_waiting;
 use crate::config::Home;
 use crate::session::{Log, Record, load};
+use crate::text::testing::random;
 
 struct Model {
     spec: SessionSpec,
@@ -82,13 +83,7 @@ impl Model {
 
 #[test]
 fn what_was_written_is_loaded_whatever_the_disk_does() {
-    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut random = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as usize % below
-    };
+    let mut random = random(9);
     for round in 0..12 {
         let root = tempfile::tempdir().unwrap();
         let sessions = root.path().join("home/sessions");

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chat::Outcome;
+use crate::text::testing::random;
 use crate::tools::testing::Bench;
 use serde_json::json;
 
@@ -135,13 +136,7 @@ fn matching_is_linear() {
 
 #[test]
 fn random_edits_touch_nothing_else() {
-    let mut state = 3u64;
-    let mut random = move |below: usize| {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below
-    };
+    let mut random = random(3);
     let pieces: [&[u8]; 10] = [
         b"\n",
         b"\r\n",

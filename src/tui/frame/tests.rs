@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::cell::{Glyph, Line};
 use super::{Caret, Frame, Screen, Size, Surface};
+use crate::text::testing::random;
 use crate::tui::style::{Row, Style};
 use crate::tui::theme::{Background, Depth, Palette, Theme};
 
@@ -175,13 +176,7 @@ fn check(line: &Line, seen: &[String], context: &str) {
 fn terminals_that_disagree_show_the_same() {
     let pieces = "a|b| |日|🙂|☺\u{fe0f}|1\u{fe0f}\u{20e3}|☎\u{fe0e}|👩\u{200d}👧|👍🏽|🇩🇪|🇩|\u{1112}\u{1161}\u{11ab}|e\u{301}|न्दी|\u{ad}|\u{61c}|\u{2060}|…";
     let pieces: Vec<&str> = pieces.split('|').collect();
-    let mut state = 11u64;
-    let mut random = move |below: usize| {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below
-    };
+    let mut random = random(11);
     let screen = || {
         let palette = Palette::new(Theme::built_in(Background::Dark), Depth::None);
         Screen::new(SIZE, palette, true)

@@ -1,6 +1,7 @@
 //! Every encoding as a table, and the promise that cuts do not matter.
 
 use super::*;
+use crate::text::testing::random;
 use crate::tui::composer::MAX_DRAFT;
 
 /// The events of bytes that arrive at once.
@@ -307,17 +308,6 @@ fn a_paste_is_whole_or_too_long() {
         assert!(text.len() > MAX_DRAFT && text.len() < MAX_DRAFT + 99);
         assert_eq!(events.len(), usize::from(ends));
         assert!(!parser.is_inside());
-    }
-}
-
-/// A small generator of numbers below a bound.
-fn random(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed;
-    move |below| {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below
     }
 }
 

@@ -1,8 +1,9 @@
 //! Markdown at several widths, whole and streamed.
 
 use super::*;
+use crate::text::testing::random;
 use crate::tui::style::Row;
-use crate::tui::testing::{Random, check, plain, styled};
+use crate::tui::testing::{check, plain, styled};
 
 fn whole(source: &str, columns: usize) -> Vec<Row> {
     render(source, columns, &Definitions::default())
@@ -240,14 +241,12 @@ fn streaming_gives_what_the_whole_gives() {
         "#",
         "-",
     ];
-    let mut random = Random(9);
+    let mut random = random(9);
     for _ in 0..1_500 {
-        let source: String = (0..random.below(14))
-            .map(|_| parts[random.below(parts.len())])
+        let source: String = (0..random(14))
+            .map(|_| parts[random(parts.len())])
             .collect();
-        let mut cuts: Vec<usize> = (0..random.below(8))
-            .map(|_| random.below(source.len() + 1))
-            .collect();
+        let mut cuts: Vec<usize> = (0..random(8)).map(|_| random(source.len() + 1)).collect();
         cuts.retain(|at| source.is_char_boundary(*at));
         cuts.extend([0, source.len()]);
         cuts.sort_unstable();

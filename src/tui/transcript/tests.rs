@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::agent::{BatchCall, TurnEvent};
 use crate::chat::{self, Outcome, ToolCall};
+use crate::text::testing::random;
 use crate::tools;
-use crate::tui::testing::{Random, check, plain, styled};
+use crate::tui::testing::{check, plain, styled};
 
 fn call(id: u64, name: &str, arguments: Value) -> BatchCall {
     let label = tools::label(name, Some(&arguments));

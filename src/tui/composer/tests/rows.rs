@@ -1,6 +1,7 @@
 //! How a draft looks, whatever was typed.
 
 use super::*;
+use crate::text::testing::random;
 
 /// The rows of a view as plain text.
 #[test]
@@ -83,17 +84,6 @@ fn markers_and_selections_have_their_looks() {
         ("c", false, false),
     ];
     assert_eq!(looks, expected);
-}
-
-/// A small generator of numbers below a bound.
-fn random(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed;
-    move |below| {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below
-    }
 }
 
 #[test]

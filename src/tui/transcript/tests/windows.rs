@@ -5,15 +5,15 @@ use super::*;
 #[test]
 fn windows_see_everything_from_everywhere() {
     let mut transcript = Transcript::default();
-    let mut random = Random(8);
+    let mut random = random(8);
     for number in 0..200 {
         transcript.push_user(
-            &format!("question {number} {}", "word ".repeat(random.below(40))),
+            &format!("question {number} {}", "word ".repeat(random(40))),
             0,
         );
         let reply = format!(
             "answer {number}\n\n```rust\n{}```\n",
-            "let x = 1;\n".repeat(random.below(40))
+            "let x = 1;\n".repeat(random(40))
         );
         transcript.apply(&TurnEvent::Text(reply.as_str().into()));
     }
@@ -29,7 +29,7 @@ fn windows_see_everything_from_everywhere() {
         let mut place = bottom;
         let mut at = all.len() - height;
         for _ in 0..300 {
-            let step = random.below(60) as isize - 35;
+            let step = random(60) as isize - 35;
             place = transcript.moved(place, step, height, view);
             at = at.saturating_add_signed(step).min(all.len() - height);
             assert_eq!(
@@ -63,22 +63,22 @@ fn settled_and_live_rows_are_the_whole() {
         "\x1b[31m",
         "日本 ",
     ];
-    let mut random = Random(21);
+    let mut random = random(21);
     for round in 0..60 {
         let mut transcript = Transcript::default();
         let mut given = Vec::new();
         for step in 0..120 {
-            let event = match random.below(12) {
-                0 => TurnEvent::Reasoning(parts[random.below(parts.len())].into()),
+            let event = match random(12) {
+                0 => TurnEvent::Reasoning(parts[random(parts.len())].into()),
                 1 => TurnEvent::ToolBatch(vec![read(step, "f")]),
                 2 => TurnEvent::ToolStart(step.saturating_sub(1)),
                 3 => done(step.saturating_sub(2), ""),
                 4 => TurnEvent::Warning("careful".to_owned()),
                 5 if round % 3 == 0 => TurnEvent::TurnEnd { aborted: false },
-                _ => TurnEvent::Text(parts[random.below(parts.len())].into()),
+                _ => TurnEvent::Text(parts[random(parts.len())].into()),
             };
             transcript.apply(&event);
-            if random.below(3) == 0 {
+            if random(3) == 0 {
                 given.extend(transcript.settled_rows(40));
             }
         }

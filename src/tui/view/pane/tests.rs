@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::extension::ui::{Body, Item, Section};
+use crate::text::testing::random;
 use crate::tui::markdown::{Definitions, render};
-use crate::tui::testing::{Random, check, plain, styled};
+use crate::tui::testing::{check, plain, styled};
 
 fn section(id: &str, title: &str, body: Body) -> Section {
     Section {
@@ -116,10 +117,10 @@ fn a_refresh_keeps_the_place() {
 
 #[test]
 fn any_pane_fits_anywhere_whatever_is_done() {
-    let mut random = Random(7);
+    let mut random = random(7);
     let text = "日本語 wide\twords\n\n".repeat(40);
     for round in 0..300 {
-        let body = |random: &mut Random| match random.below(6) {
+        let body = |random: &mut dyn FnMut(usize) -> usize| match random(6) {
             0 => list(
                 &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"],
                 Some(99),
@@ -134,37 +135,37 @@ fn any_pane_fits_anywhere_whatever_is_done() {
             4 => Body::Markdown(format!("# t\n\n- {text}")),
             _ => Body::Rows(vec![Vec::new(); 3]),
         };
-        let sections = |random: &mut Random| -> Vec<Section> {
-            (0..random.below(5))
+        let sections = |random: &mut dyn FnMut(usize) -> usize| -> Vec<Section> {
+            (0..random(5))
                 .map(|at| section(&at.to_string(), ["", "title"][at % 2], body(random)))
                 .collect()
         };
         let mut shown = Pane::new(pane(sections(&mut random)));
         for _ in 0..30 {
-            let (columns, height) = (random.below(50), random.below(30));
+            let (columns, height) = (random(50), random(30));
             let rows = shown.rows(true, "ctrl+t back", columns, height);
             assert_eq!(rows.len(), height);
             // Markdown keeps a few columns for its text; the surface cuts what is over.
             if columns > 8 {
                 check(&rows, columns);
             }
-            let by = random.below(5) as isize - 2;
-            match random.below(10) {
+            let by = random(5) as isize - 2;
+            match random(10) {
                 0 => drop(shown.step(by, by > 0)),
                 1 => drop(shown.page(by, by < 0)),
                 2 => drop(shown.edge(by > 0, by % 2 == 0)),
                 3 => drop(shown.scroll(by)),
                 4 => shown.next_section(),
-                5 => drop(shown.click(random.below(30), random.below(50))),
-                6 => shown.drag(random.below(30)),
-                7 => drop(shown.wheel(random.below(30), by)),
+                5 => drop(shown.click(random(30), random(50))),
+                6 => shown.drag(random(30)),
+                7 => drop(shown.wheel(random(30), by)),
                 8 => drop(shown.enter()),
                 _ => {
                     shown.refresh(pane(sections(&mut random)));
                     // The pointer may be quicker than the next frame.
-                    shown.click(random.below(30), random.below(50));
-                    shown.drag(random.below(30));
-                    shown.wheel(random.below(30), by);
+                    shown.click(random(30), random(50));
+                    shown.drag(random(30));
+                    shown.wheel(random(30), by);
                 }
             }
         }
