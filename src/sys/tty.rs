@@ -119,26 +119,31 @@ impl Tty {
     }
 
     /// Writes all bytes, for at most `timeout`. `Interrupted` when `stop` becomes readable first,
-    /// `TimedOut` when the time is over; a part is written then.
+    /// `TimedOut` when the time is over; a part is written then. Also how many bytes were written.
     pub fn write(
         &self,
-        mut bytes: &[u8],
+        bytes: &[u8],
         stop: Option<BorrowedFd<'_>>,
         timeout: Option<Duration>,
-    ) -> io::Result<()> {
+    ) -> (usize, io::Result<()>) {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        while !bytes.is_empty() {
-            let rest = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-            wait_writable(self.file.as_fd(), stop, rest)?;
-            match (&self.file).write(bytes) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => bytes = &bytes[count..],
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
+        let mut count = 0;
+        let mut write = || {
+            while count < bytes.len() {
+                let rest = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+                wait_writable(self.file.as_fd(), stop, rest)?;
+                match (&self.file).write(&bytes[count..]) {
+                    Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                    Ok(more) => count += more,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        let result = write();
+        (count, result)
     }
 
     /// At once, and not after the output, which may be stuck.

@@ -59,9 +59,7 @@ impl Recorder {
     }
 
     pub fn output(&mut self, bytes: &[u8]) {
-        if !bytes.is_empty() {
-            self.line("out", json!(String::from_utf8_lossy(bytes)));
-        }
+        self.line("out", json!(String::from_utf8_lossy(bytes)));
     }
 
     fn line(&mut self, what: &str, value: Value) {

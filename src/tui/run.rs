@@ -64,8 +64,6 @@ pub struct Loop {
     last_frame: Instant,
     /// Bytes that go behind the next frame.
     behind: Vec<u8>,
-    /// A program has ended that may have written to the terminal.
-    meddled: bool,
     title: String,
     /// The question where the cursor is, while it is open.
     asking: Option<Asking>,
@@ -133,7 +131,6 @@ impl Loop {
             urgent: true,
             last_frame: now,
             behind: Vec::new(),
-            meddled: false,
             title: String::new(),
             asking: None,
             resizes: 0,
@@ -146,7 +143,7 @@ impl Loop {
         };
         let mut ask = Vec::from(ASK_BACKGROUND);
         ask.extend_from_slice(ASK_CURSOR);
-        started.ask_terminal(ask);
+        started.ask_terminal(Modes::default(), ask);
         Ok(started)
     }
 
@@ -191,6 +188,7 @@ impl Loop {
                     Ok(Ok(())) => {}
                     Ok(Err(_)) => {
                         self.screen.forget();
+                        self.title.clear();
                         self.dirty = true;
                     }
                     Err(_) => self.crashed(),
@@ -297,7 +295,10 @@ impl Loop {
 
     fn on_outputs(&mut self, outputs: Vec<Output>) {
         self.dirty = true;
-        self.meddled |= outputs.iter().any(ends_program);
+        if outputs.iter().any(ends_program) {
+            // It may have written to the terminal.
+            self.terminal.doubt();
+        }
         let effects = self.app.on_outputs(outputs, Instant::now());
         self.perform(effects);
     }
@@ -397,10 +398,10 @@ impl Loop {
         }
     }
 
-    fn ask_terminal(&mut self, question: Vec<u8>) {
+    fn ask_terminal(&mut self, modes: Modes, question: Vec<u8>) {
         self.writer.drain(LAST_FRAME);
         if self.writer.busy_since().is_none() {
-            self.submit(question);
+            self.submit(modes, question);
             let now = Instant::now();
             let patience = match self.screen.begins() {
                 true => FIRST_ANSWER,
@@ -414,11 +415,15 @@ impl Loop {
         }
     }
 
-    fn submit(&mut self, bytes: Vec<u8>) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.output(&bytes);
+    fn submit(&mut self, modes: Modes, bytes: Vec<u8>) {
+        let first = self.terminal.switch(modes);
+        if first.is_empty() && bytes.is_empty() {
+            return;
         }
-        self.writer.submit(bytes);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.output(&[&first[..], &bytes].concat());
+        }
+        self.writer.submit(modes, bytes);
     }
 
     /// Whether a frame may be built: the terminal is ours, it has taken the last one, and it is
@@ -445,16 +450,11 @@ impl Loop {
         if self.terminal.was_changed() && self.terminal.enter(modes).is_ok() {
             self.screen.forget();
         }
-        let mut bytes = match std::mem::take(&mut self.meddled) {
-            true => self.terminal.again(),
-            false => Vec::new(),
-        };
-        bytes.extend(self.terminal.switch(modes));
         if !modes.alternate && self.screen.is_lost() {
             // Only on the main screen does the answer tell about the main screen.
-            bytes.extend_from_slice(ASK_CURSOR);
-            return self.ask_terminal(bytes);
+            return self.ask_terminal(modes, ASK_CURSOR.to_vec());
         }
+        let mut bytes = Vec::new();
         let size = self.screen.size();
         let title = self.app.title();
         if self.title != title {
@@ -470,7 +470,7 @@ impl Loop {
         };
         bytes.extend(self.screen.paint(frame));
         bytes.append(&mut self.behind);
-        self.submit(bytes);
+        self.submit(modes, bytes);
         self.dirty = self.app.has_more_rows();
         // A long conversation is shown as fast as the terminal takes it.
         self.urgent = self.dirty;

@@ -2,8 +2,9 @@
 //! reverse, however e ends.
 //!
 //! There is one list of modes and one function that leaves them. Quit, panic, signals, suspend
-//! and the external editor all use it, and what it writes is ready for a crash. The questions that e asks the terminal stand here as well;
-//! their answers come as input and are read by `key`.
+//! and the external editor all use it, and what it writes is ready for a crash. A mode counts as on
+//! or off once the bytes that say so are written: a write may be cut anywhere. The questions that e
+//! asks the terminal stand here as well; their answers come as input and are read by `key`.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -53,14 +54,17 @@ struct Mode {
 }
 
 impl Mode {
-    /// Whether it belongs to these modes; none are on while the terminal is not ours.
-    fn is_on(&self, modes: Option<Modes>) -> bool {
-        modes.is_some_and(self.is_wanted)
+    /// What leaves it when it is on, and what makes sure of it when it is off.
+    fn undo(&self, is_on: bool) -> &'static str {
+        if is_on { self.leave } else { self.off }
     }
 }
 
+/// Which modes of the list are on.
+type On = [bool; LIST.len()];
+
 /// Every mode, in the order in which they are entered. Raw mode surrounds them.
-const LIST: &[Mode] = &[
+const LIST: [Mode; 6] = [
     // The title of before is kept by the terminal, and cleared where it is not.
     Mode {
         is_wanted: |_| true,
@@ -85,13 +89,20 @@ const LIST: &[Mode] = &[
         off: "",
         leave: "\x1b[<1u",
     },
-    // The alternate screen, which has keyboard flags of its own.
     Mode {
         is_wanted: |modes| modes.alternate,
-        enter: "\x1b[?1049h\x1b[>1u",
+        enter: "\x1b[?1049h",
         again: "",
         off: "",
-        leave: "\x1b[<1u\x1b[?1049l",
+        leave: "\x1b[?1049l",
+    },
+    // The alternate screen has keyboard flags of its own.
+    Mode {
+        is_wanted: |modes| modes.alternate,
+        enter: "\x1b[>1u",
+        again: "",
+        off: "",
+        leave: "\x1b[<1u",
     },
     // Buttons and drags, in the encoding that knows large coordinates.
     Mode {
@@ -123,6 +134,8 @@ pub struct Terminal {
     state: Mutex<State>,
     /// Whether modes are on. Not part of the state, which is locked while a write is stuck.
     is_ours: AtomicBool,
+    /// Whether the next write makes sure of the modes: somebody may have changed them.
+    is_in_doubt: AtomicBool,
     /// Wakes a write that the terminal does not take. Reading end, writing end.
     stop: (UnixStream, UnixStream),
     /// What a crash undoes, by the modes that are on.
@@ -132,7 +145,7 @@ pub struct Terminal {
 #[derive(Debug, Default)]
 struct State {
     /// The modes that are on; none while the terminal is not ours.
-    entered: Option<Modes>,
+    on: Option<On>,
     /// Whether the last write stopped somewhere in the middle.
     is_cut: bool,
     /// Whether somebody else has had the terminal.
@@ -159,7 +172,7 @@ impl Terminal {
         let bits = [false, true];
         let all = bits.map(|alternate| bits.map(|mouse| Modes { alternate, mouse }));
         let undo = all.concat().into_iter().map(|modes| {
-            let bytes = [MEND.as_bytes(), undo(modes).as_bytes(), BELOW].concat();
+            let bytes = [MEND.as_bytes(), undo(&wanted(modes)).as_bytes(), BELOW].concat();
             (modes, tty.undo(bytes))
         });
         Ok(Arc::new(Self {
@@ -167,6 +180,7 @@ impl Terminal {
             tty,
             state: Mutex::default(),
             is_ours: AtomicBool::new(false),
+            is_in_doubt: AtomicBool::new(false),
             stop,
         }))
     }
@@ -195,43 +209,38 @@ impl Terminal {
         self.stop_writing();
         let mut state = lock(&self.state);
         while matches!((&self.stop.0).read(&mut [0; 64]), Ok(1..)) {}
-        let mut bytes = match std::mem::take(&mut state.was_given) {
-            true => {
-                let off = LIST.iter().map(|mode| mode.off);
-                std::iter::once(MAIN_SCREEN).chain(off).collect()
-            }
-            false => again(state.entered),
+        let first = match std::mem::take(&mut state.was_given) {
+            true => std::iter::once(MAIN_SCREEN)
+                .chain(LIST.iter().map(|mode| mode.off))
+                .collect(),
+            false => String::new(),
         };
-        bytes.push_str(&between(state.entered, modes));
-        state.entered = Some(modes);
-        self.prepare_crash(modes);
+        self.is_in_doubt
+            .store(state.on.is_some(), Ordering::Release);
         self.is_ours.store(true, Ordering::Release);
-        self.put(&mut state, bytes.as_bytes(), Some(MODES))
+        self.put(&mut state, &first, modes, b"", Some(MODES))
     }
 
-    /// The bytes that change the modes from what they are, to be written before a frame that needs
-    /// them. Nothing while the terminal is not ours.
+    /// What a write with these modes begins with. Nothing while the terminal is not ours.
     pub fn switch(&self, modes: Modes) -> Vec<u8> {
-        let mut state = lock(&self.state);
-        if state.entered.is_none() {
-            return Vec::new();
+        let is_in_doubt = self.is_in_doubt.load(Ordering::Acquire);
+        match lock(&self.state).on {
+            Some(on) => opening(&on, is_in_doubt, modes).0.into_bytes(),
+            None => Vec::new(),
         }
-        let entered = state.entered.replace(modes);
-        self.prepare_crash(modes);
-        between(entered, modes).into_bytes()
     }
 
-    /// The bytes that make sure of the modes, where a program may have changed them without a trace.
-    pub fn again(&self) -> Vec<u8> {
-        again(lock(&self.state).entered).into_bytes()
+    /// A program may have changed the modes without a trace: the next write makes sure of them.
+    pub fn doubt(&self) {
+        self.is_in_doubt.store(true, Ordering::Release);
     }
 
-    /// Writes bytes of a frame. Waits as long as the terminal takes to read them, or until `leave`
-    /// in another thread, which is `Interrupted`.
-    pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes bytes of a frame that needs these modes. Waits as long as the terminal takes to read
+    /// them, or until `leave` in another thread, which is `Interrupted`.
+    pub fn write(&self, modes: Modes, bytes: &[u8]) -> io::Result<()> {
         let mut state = lock(&self.state);
-        match state.entered {
-            Some(_) => self.put(&mut state, bytes, None),
+        match state.on {
+            Some(_) => self.put(&mut state, "", modes, bytes, None),
             None => Err(io::ErrorKind::Interrupted.into()),
         }
     }
@@ -241,17 +250,17 @@ impl Terminal {
     pub fn leave(&self, farewell: &[u8]) {
         self.stop_writing();
         let mut state = lock(&self.state);
-        let Some(entered) = state.entered.take() else {
+        let Some(on) = state.on.take() else {
             return;
         };
         self.is_ours.store(false, Ordering::Release);
         state.was_given = true;
         let mut bytes = String::from(if state.is_cut { MEND } else { "" });
-        bytes.push_str(&undo(entered));
+        bytes.push_str(&undo(&on));
         let mut bytes = bytes.into_bytes();
         bytes.extend_from_slice(farewell);
         // Nothing is left to be done about a terminal that takes no bytes or is gone.
-        state.is_cut = self.tty.write(&bytes, None, Some(MODES)).is_err();
+        state.is_cut = self.tty.write(&bytes, None, Some(MODES)).1.is_err();
         let _ = self.tty.restore();
         crash::set_undo(None);
     }
@@ -292,15 +301,28 @@ impl Terminal {
         crash::set_undo(undo.map(|(_, undo)| undo));
     }
 
-    fn put(&self, state: &mut State, bytes: &[u8], limit: Option<Duration>) -> io::Result<()> {
-        let stop = Some(self.stop.0.as_fd());
-        let is_cut = std::mem::replace(&mut state.is_cut, true);
-        if is_cut {
-            self.tty.write(MEND.as_bytes(), stop, limit)?;
+    /// Writes all at once, and takes note of the modes that the terminal has got.
+    fn put(
+        &self,
+        state: &mut State,
+        first: &str,
+        modes: Modes,
+        bytes: &[u8],
+        limit: Option<Duration>,
+    ) -> io::Result<()> {
+        self.prepare_crash(modes);
+        let on = state.on.get_or_insert_default();
+        let is_in_doubt = self.is_in_doubt.swap(false, Ordering::AcqRel);
+        let (opening, steps) = opening(on, is_in_doubt, modes);
+        let first = [if state.is_cut { MEND } else { "" }, first].concat();
+        let all = [first.as_bytes(), opening.as_bytes(), bytes].concat();
+        let (count, result) = self.tty.write(&all, Some(self.stop.0.as_fd()), limit);
+        take_note(on, &steps, count.saturating_sub(first.len()));
+        state.is_cut = result.is_err();
+        if state.is_cut {
+            self.doubt();
         }
-        self.tty.write(bytes, stop, limit)?;
-        state.is_cut = false;
-        Ok(())
+        result
     }
 }
 
@@ -333,47 +355,132 @@ pub fn settling(env: &Env) -> Duration {
     }
 }
 
-/// Makes sure of what is on and of what is not. Nothing while the terminal is not ours.
-fn again(entered: Option<Modes>) -> String {
-    let again = |mode: &Mode| match mode.is_on(entered) {
-        true => mode.again,
-        false => mode.off,
-    };
-    LIST.iter()
-        .filter(|_| entered.is_some())
-        .map(again)
-        .collect()
+/// Makes sure of what is on and of what is not.
+fn again(on: &On) -> String {
+    let again = |(mode, is_on): (&Mode, &bool)| if *is_on { mode.again } else { mode.off };
+    LIST.iter().zip(on).map(again).collect()
 }
 
 /// Ends the frame and leaves these modes.
-fn undo(modes: Modes) -> String {
-    let leave = |mode: &Mode| match (mode.is_wanted)(modes) {
-        true => mode.leave,
-        false => mode.off,
-    };
-    let leave = LIST.iter().rev().map(leave);
+fn undo(on: &On) -> String {
+    let leave = LIST.iter().zip(on).rev().map(|(mode, on)| mode.undo(*on));
     std::iter::once(END_FRAME).chain(leave).collect()
 }
 
-/// Leaves what is on and not wanted, in reverse, then enters what is wanted and not on.
-fn between(from: Option<Modes>, to: Modes) -> String {
-    let is_wanted = |mode: &&Mode| mode.is_on(Some(to));
-    let is_on = |mode: &&Mode| mode.is_on(from);
-    let mut bytes = String::new();
-    for mode in LIST
-        .iter()
+fn wanted(modes: Modes) -> On {
+    LIST.each_ref().map(|mode| (mode.is_wanted)(modes))
+}
+
+/// Leaves what is on and not wanted, in reverse, then enters what is wanted and not on: the index
+/// of each mode, and the bytes.
+fn between(on: &On, modes: Modes) -> Vec<(usize, &'static str)> {
+    let wanted = wanted(modes);
+    let (leave, enter) = (0..LIST.len())
+        .filter(|&index| on[index] != wanted[index])
+        .partition::<Vec<_>, _>(|&index| on[index]);
+    let leave = leave
+        .into_iter()
         .rev()
-        .filter(|mode| is_on(mode) && !is_wanted(mode))
-    {
-        bytes.push_str(mode.leave);
+        .map(|index| (index, LIST[index].leave));
+    leave
+        .chain(enter.into_iter().map(|index| (index, LIST[index].enter)))
+        .collect()
+}
+
+/// What makes sure of modes in doubt and changes those that are to change, and which these are,
+/// each with where its bytes end.
+fn opening(on: &On, is_in_doubt: bool, modes: Modes) -> (String, Vec<(usize, usize)>) {
+    let mut bytes = if is_in_doubt {
+        again(on)
+    } else {
+        String::new()
+    };
+    let mut steps = Vec::new();
+    for (index, text) in between(on, modes) {
+        bytes.push_str(text);
+        steps.push((index, bytes.len()));
     }
-    for mode in LIST.iter().filter(|mode| !is_on(mode) && is_wanted(mode)) {
-        bytes.push_str(mode.enter);
+    (bytes, steps)
+}
+
+/// The first bytes of an opening were written.
+fn take_note(on: &mut On, steps: &[(usize, usize)], count: usize) {
+    for (index, end) in steps {
+        on[*index] ^= *end <= count;
     }
-    bytes
 }
 
 fn refuse(reason: &str) -> Error {
     Error::usage(format!("the terminal app cannot start: {reason}"))
         .remedy("use `e -p` for one prompt or `e rpc` for a program")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a terminal still has on after these bytes: titles, keyboard flags of both screens,
+    /// and the modes that are switched.
+    fn left_on(bytes: &str) -> (i32, [i32; 2], Vec<&str>) {
+        let (mut titles, mut keyboard, mut on) = (0, [0; 2], Vec::new());
+        for sequence in bytes.split(['\x1b', '\x18']) {
+            let alternate = usize::from(on.contains(&"1049"));
+            match sequence {
+                "[22;0t" => titles += 1,
+                "[23;0t" => titles -= 1,
+                "[>1u" => keyboard[alternate] += 1,
+                "[<1u" => keyboard[alternate] -= 1,
+                _ => {}
+            }
+            let mode = sequence.strip_prefix("[?").unwrap_or_default();
+            if let Some(mode) = mode.strip_suffix('h') {
+                on.push(mode);
+            } else if let Some(mode) = mode.strip_suffix('l') {
+                on.retain(|other| *other != mode);
+            }
+        }
+        // These are on in a fresh terminal: the cursor and line breaks.
+        on.retain(|mode| !["25", "7"].contains(mode));
+        (titles, keyboard, on)
+    }
+
+    #[test]
+    fn a_write_that_is_cut_anywhere_leaves_no_mode_behind() {
+        let bits = [false, true];
+        let all = bits.map(|alternate| bits.map(|mouse| Modes { alternate, mouse }));
+        let all = all.concat();
+        for (from, to) in all
+            .iter()
+            .flat_map(|from| all.iter().map(move |to| (from, to)))
+        {
+            let entered = opening(&On::default(), false, *from).0;
+            let (bytes, steps) = opening(&wanted(*from), true, *to);
+            assert!(
+                left_on(&(entered.clone() + &bytes)).0 == 1,
+                "the test sees modes"
+            );
+            for cut in 0..=bytes.len() {
+                let mut on = wanted(*from);
+                take_note(&mut on, &steps, cut);
+                // Cut once more, on the way to other modes, and then left.
+                let (more, steps) = opening(&on, true, *from);
+                let again = more.len().min(cut);
+                take_note(&mut on, &steps, again);
+                let written = [
+                    &entered,
+                    &bytes[..cut],
+                    MEND,
+                    &more[..again],
+                    MEND,
+                    &undo(&on),
+                ];
+                let written = written.concat();
+                assert_eq!(
+                    left_on(&written),
+                    (0, [0; 2], vec![]),
+                    "{from:?} {to:?} cut at {cut}"
+                );
+            }
+        }
+    }
 }

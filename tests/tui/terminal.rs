@@ -37,7 +37,7 @@ fn what_is_entered_is_left() {
         assert_ne!(pty.line_modes(), before);
         // Again, as after something that may have changed them.
         terminal.enter(modes).unwrap();
-        terminal.write(b"\x1b[?25l\x1b[1;31mtext").unwrap();
+        terminal.write(modes, b"\x1b[?25l\x1b[1;31mtext").unwrap();
         terminal.leave(b"");
         terminal.leave(b"twice");
         pty.settle();
@@ -54,13 +54,13 @@ fn modes_are_switched_between_frames() {
     assert!(terminal.switch(FULL).is_empty());
     terminal.enter(Modes::default()).unwrap();
     assert!(terminal.switch(Modes::default()).is_empty());
-    terminal.write(&terminal.switch(FULL)).unwrap();
+    terminal.write(FULL, b"").unwrap();
     pty.settle();
     assert_eq!(
         pty.screen.modes(),
         "alternate paste mouse keyboard alternate keyboard title"
     );
-    terminal.write(&terminal.switch(Modes::default())).unwrap();
+    terminal.write(Modes::default(), b"").unwrap();
     pty.settle();
     assert_eq!(pty.screen.modes(), "paste keyboard title");
     drop(terminal);
@@ -75,7 +75,7 @@ fn a_stuck_terminal_stops_neither_the_loop_nor_the_end() {
     let terminal = open(&pty);
     terminal.enter(Modes::default()).unwrap();
     let mut writer = Writer::start(terminal.clone()).unwrap();
-    writer.submit(vec![b'x'; 10 << 20]);
+    writer.submit(Modes::default(), vec![b'x'; 10 << 20]);
     assert!(writer.busy_since().is_some());
     assert!(!writer.drain(Duration::from_millis(10)));
     terminal.leave(b"");
@@ -86,7 +86,7 @@ fn a_stuck_terminal_stops_neither_the_loop_nor_the_end() {
     pty.settle();
     writer.finished();
     terminal.enter(FULL).unwrap();
-    writer.submit(b"hello".to_vec());
+    writer.submit(FULL, b"hello".to_vec());
     assert!(writer.drain(Duration::from_secs(10)));
     pty.wait_for("hello");
     terminal.leave(b"");
@@ -100,7 +100,7 @@ fn a_writer_that_is_dropped_in_the_middle_ends() {
     let terminal = open(&pty);
     terminal.enter(Modes::default()).unwrap();
     let mut writer = Writer::start(terminal).unwrap();
-    writer.submit(vec![b'x'; 10 << 20]);
+    writer.submit(Modes::default(), vec![b'x'; 10 << 20]);
     drop(writer);
 }
 
@@ -143,7 +143,7 @@ fn program_that_panics() {
     terminal.enter(FULL).unwrap();
     let other = std::thread::spawn(|| panic!("not over the screen"));
     assert!(other.join().is_err());
-    terminal.write(b"\x1b[?25l\x1b[7mframe").unwrap();
+    terminal.write(FULL, b"\x1b[?25l\x1b[7mframe").unwrap();
     panic!("the reason");
 }
 
@@ -165,13 +165,13 @@ fn program_that_stops() {
     let Some(terminal) = own() else { return };
     let signals = tty::watch().unwrap();
     terminal.enter(FULL).unwrap();
-    terminal.write(b"ready").unwrap();
+    terminal.write(FULL, b"ready").unwrap();
     assert_eq!(signals.recv(), Ok(JobSignal::Resized));
     terminal.leave(b"stopped");
     tty::suspend().unwrap();
     terminal.enter(FULL).unwrap();
     assert_eq!(signals.recv(), Ok(JobSignal::Continued));
-    terminal.write(b"again").unwrap();
+    terminal.write(FULL, b"again").unwrap();
     let mut key = [0];
     std::io::stdin().read_exact(&mut key).unwrap();
     terminal.leave(&key);

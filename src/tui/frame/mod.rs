@@ -7,12 +7,11 @@
 //!    failed write it calls `Screen::forget`.
 //! 2. Idle and something changed: it reads `Terminal::size` and tells `Screen::resize`. While a
 //!    window is being dragged it waits until the size stays, because a frame that meets another
-//!    size is what breaks a screen. It begins with the bytes of `Terminal::switch` for the modes
-//!    that the frame needs.
-//! 3. An inline frame while `Screen::is_lost`: it submits these and `terminal::ASK_CURSOR`, and
+//!    size is what breaks a screen.
+//! 3. An inline frame while `Screen::is_lost`: it submits `terminal::ASK_CURSOR`, and
 //!    paints after `cursor_is_at`, or `cursor_is_unknown` at a deadline.
 //! 4. Otherwise it builds the frame from the newest state, and submits the bytes of `Screen::paint`
-//!    after them. Settled rows count as shown from here on.
+//!    and the modes that they need. Settled rows count as shown from here on.
 
 mod cell;
 mod diff;

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::tui::terminal::Terminal;
+use crate::tui::terminal::{Modes, Terminal};
 
 /// The handle of the writing thread. Dropping it ends the thread, also in the middle of a write.
 #[derive(Debug)]
 pub struct Writer {
-    frames: Option<Sender<Vec<u8>>>,
+    frames: Option<Sender<(Modes, Vec<u8>)>>,
     done: Receiver<io::Result<()>>,
     /// When the frame was submitted that is being written.
     since: Option<Instant>,
@@ -26,14 +26,14 @@ pub struct Writer {
 impl Writer {
     /// Starts the thread.
     pub fn start(terminal: Arc<Terminal>) -> io::Result<Self> {
-        let (frames, queue) = bounded::<Vec<u8>>(1);
+        let (frames, queue) = bounded::<(Modes, Vec<u8>)>(1);
         let (results, done) = bounded(1);
         let to = terminal.clone();
         let thread = thread::Builder::new()
             .name("painter".into())
             .spawn(move || {
-                for bytes in queue {
-                    if results.send(to.write(&bytes)).is_err() {
+                for (modes, bytes) in queue {
+                    if results.send(to.write(modes, &bytes)).is_err() {
                         break;
                     }
                 }
@@ -52,14 +52,12 @@ impl Writer {
         self.since
     }
 
-    /// Hands over a frame. Only while idle; no bytes are no frame.
-    pub fn submit(&mut self, bytes: Vec<u8>) {
+    /// Hands over a frame and the modes that it needs. Only while idle.
+    pub fn submit(&mut self, modes: Modes, bytes: Vec<u8>) {
         debug_assert!(self.since.is_none(), "a frame is being written");
-        let Some(frames) = self.frames.as_ref().filter(|_| !bytes.is_empty()) else {
-            return;
-        };
         // The queue is empty while idle, and the thread ends only with this handle.
-        if frames.try_send(bytes).is_ok() {
+        let frames = self.frames.as_ref();
+        if frames.is_some_and(|frames| frames.try_send((modes, bytes)).is_ok()) {
             self.since = Some(Instant::now());
         }
     }

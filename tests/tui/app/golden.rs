@@ -358,7 +358,9 @@ fn waiting() {
         Type("more\r"),
         See("and the end"),
         SUM,
-        Type("/compact\r"),
+        Type("/"),
+        See("Commands"),
+        Type("compact\r"),
         See("• Compacting context ("),
     ];
     check("compacting", &["explain"], long, &steps);
