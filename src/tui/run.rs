@@ -149,8 +149,8 @@ impl Loop {
 
     /// Runs until the person has enough, and returns the exit status.
     pub fn run(mut self) -> u8 {
-        let effects = self.app.start();
-        self.perform(effects);
+        self.app.start();
+        self.perform();
         while self.status.is_none() {
             self.paint();
             self.wait();
@@ -258,7 +258,7 @@ impl Loop {
         if let Some(recorder) = &mut self.recorder {
             recorder.input(&event, self.app.hides_keys());
         }
-        let effects = match event {
+        match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
             InputEvent::Paste(text) => self.app.on_paste(&text, now),
             InputEvent::Mouse(mouse) => self.app.on_mouse(mouse),
@@ -267,10 +267,10 @@ impl Loop {
                 self.status = Some(Signal::Hangup.status());
                 return;
             }
-        };
+        }
         self.dirty = true;
         self.urgent = true;
-        self.perform(effects);
+        self.perform();
     }
 
     fn on_reply(&mut self, reply: Reply) {
@@ -299,16 +299,16 @@ impl Loop {
             // It may have written to the terminal.
             self.terminal.doubt();
         }
-        let effects = self.app.on_outputs(outputs, Instant::now());
-        self.perform(effects);
+        self.app.on_outputs(outputs, Instant::now());
+        self.perform();
     }
 
     fn on_done(&mut self, done: Done) {
         // Somebody waits for it, as for the first session.
         self.dirty = true;
         self.urgent = true;
-        let effects = self.app.on_done(done);
-        self.perform(effects);
+        self.app.on_done(done);
+        self.perform();
     }
 
     fn on_time(&mut self) {
@@ -353,16 +353,16 @@ impl Loop {
     fn on_signal(&mut self, signal: Signal) {
         match signal {
             Signal::Interrupt => {
-                let effects = self.app.interrupt_all(Instant::now());
+                self.app.interrupt_all(Instant::now());
                 self.dirty = true;
-                self.perform(effects);
+                self.perform();
             }
             signal => self.status = Some(signal.status()),
         }
     }
 
-    fn perform(&mut self, effects: Vec<Effect>) {
-        for effect in effects {
+    fn perform(&mut self) {
+        for effect in self.app.take_effects() {
             match effect {
                 Effect::Send(request) => {
                     // The core reads its requests whatever happens.
@@ -475,8 +475,8 @@ impl Loop {
         // A long conversation is shown as fast as the terminal takes it.
         self.urgent = self.dirty;
         self.last_frame = now;
-        let effects = self.app.after_frame(now);
-        self.perform(effects);
+        self.app.after_frame(now);
+        self.perform();
     }
 
     /// The core winds down while the terminal is given back.

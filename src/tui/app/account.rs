@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::deaf::Deaf;
-use super::{App, Done, Effect, Surface, task};
+use super::{App, Done, Surface};
 use crate::agent::{Process, Selection};
 use crate::config::AUTH;
 use crate::error::Result;
@@ -64,7 +64,7 @@ pub struct SignedIn {
 
 impl App {
     /// Looks up who one can sign in to.
-    pub(super) fn login(&mut self, why: Why) -> Vec<Effect> {
+    pub(super) fn login(&mut self, why: Why) {
         let process = self.process.clone();
         let is_asked = !matches!(why, Why::Start(_));
         let work = move || {
@@ -87,12 +87,12 @@ impl App {
         };
         match is_asked {
             true => self.look_up(work),
-            false => task(work),
+            false => self.task(work),
         }
     }
 
     /// It is known who.
-    pub(super) fn open_login(&mut self, why: Why, providers: Vec<Provider>) -> Vec<Effect> {
+    pub(super) fn open_login(&mut self, why: Why, providers: Vec<Provider>) {
         let login = match why {
             Why::Start(reason) => {
                 let named = self.options.model.as_ref().or(self.settings.model.as_ref());
@@ -106,7 +106,7 @@ impl App {
                     ),
                 }
                 if is_open {
-                    return Vec::new();
+                    return;
                 }
                 self.deaf = Deaf::Unseen;
                 Login::new(providers, None)
@@ -128,31 +128,27 @@ impl App {
             }
         };
         self.surface = Some(Surface::Login(login));
-        Vec::new()
     }
 
-    /// Takes a key away that was submitted like a prompt: it is for the panel.
-    pub(super) fn catch_key(&mut self, text: &str) -> Option<Vec<Effect>> {
+    /// Takes a key away that was submitted like a prompt: it is for the panel. True when it is one.
+    pub(super) fn catch_key(&mut self, text: &str) -> bool {
         let key = text.trim();
-        owners(key)?;
-        self.composer.take();
-        Some(self.login(Why::Pasted(Pasted(key.to_owned()))))
+        let is_key = owners(key).is_some();
+        if is_key {
+            self.composer.take();
+            self.login(Why::Pasted(Pasted(key.to_owned())));
+        }
+        is_key
     }
 
-    pub(super) fn login_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
+    pub(super) fn login_key(&mut self, press: KeyPress, now: Instant) {
         let Some(Surface::Login(login)) = &mut self.surface else {
-            return Vec::new();
+            return;
         };
         let request = match press.key {
             Key::Escape => Some(Request::Close),
-            Key::Up => {
-                login.step(-1);
-                None
-            }
-            Key::Down => {
-                login.step(1);
-                None
-            }
+            Key::Up => return login.step(-1),
+            Key::Down => return login.step(1),
             Key::Enter => login.enter(),
             Key::Backspace => login.backspace(),
             _ if !login.takes_key() => return self.type_ahead(press, now),
@@ -164,22 +160,19 @@ impl App {
             }
         };
         match request {
-            None => Vec::new(),
-            Some(Request::Close) => {
-                self.surface = None;
-                Vec::new()
-            }
+            None => {}
+            Some(Request::Close) => self.surface = None,
             Some(Request::Key(provider, key)) => self.store_key(provider, key),
         }
     }
 
-    fn store_key(&mut self, provider: String, key: String) -> Vec<Effect> {
+    fn store_key(&mut self, provider: String, key: String) {
         let process = self.process.clone();
         let current = self
             .session
             .as_ref()
             .map(|session| session.selection.clone());
-        task(move || {
+        self.task(move || {
             let stored = AUTH.update(&process.home, |entries| {
                 entries.insert(provider.clone(), json!({"key": key}));
             });
@@ -199,7 +192,7 @@ impl App {
     }
 
     /// The key is stored, or is not.
-    pub(super) fn signed_in(&mut self, done: SignedIn) -> Vec<Effect> {
+    pub(super) fn signed_in(&mut self, done: SignedIn) {
         let (ok, says) = match &done.stored {
             Ok(says) => (true, says.join("\n")),
             Err(error) => (false, error.to_string()),
@@ -211,7 +204,7 @@ impl App {
         match (ok, done.selection, &self.session) {
             (true, _, None) => self.begin(),
             (true, Some(selection), Some(_)) => self.select(selection),
-            _ => Vec::new(),
+            _ => {}
         }
     }
 }

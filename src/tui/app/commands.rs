@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{App, Effect, Surface};
+use super::{App, Surface};
 use crate::agent::{Selection, Want};
 
 use super::account::Why;
@@ -18,7 +18,7 @@ pub struct SlashCommand {
     pub help: &'static str,
     /// Where it stands there.
     pub group: &'static str,
-    run: fn(&mut App, &str, Instant) -> Vec<Effect>,
+    run: fn(&mut App, &str, Instant),
 }
 
 macro_rules! commands {
@@ -83,13 +83,17 @@ pub fn find(name: &str) -> Option<&'static SlashCommand> {
 }
 
 impl App {
-    /// Runs a slash command; none when there is no such command.
-    pub(super) fn command(&mut self, name: &str, args: &str, now: Instant) -> Option<Vec<Effect>> {
-        Some((find(name)?.run)(self, args, now))
+    /// Runs a slash command; false when there is no such command.
+    pub(super) fn command(&mut self, name: &str, args: &str, now: Instant) -> bool {
+        let found = find(name);
+        if let Some(command) = found {
+            (command.run)(self, args, now);
+        }
+        found.is_some()
     }
 
     /// Lets something else answer from the next turn on.
-    pub(super) fn select(&mut self, selection: Selection) -> Vec<Effect> {
+    pub(super) fn select(&mut self, selection: Selection) {
         if let Some(session) = &mut self.session {
             session.selection = selection.clone();
         }
@@ -100,7 +104,7 @@ impl App {
     }
 
     /// Closes everything that is open.
-    pub(super) fn close_surfaces(&mut self) -> Vec<Effect> {
+    pub(super) fn close_surfaces(&mut self) {
         // Whether the directory is trusted stays a question until it is answered.
         if !matches!(self.surface, Some(Surface::Trust(_))) {
             self.surface = None;
@@ -110,8 +114,7 @@ impl App {
         self.cycling = None;
         self.awaited
             .retain(|_, awaited| !matches!(awaited, Awaited::Tree));
-        let mut effects = self.close_extension_surfaces();
-        effects.extend(self.picker_closed());
-        effects
+        self.close_extension_surfaces();
+        self.picker_closed();
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::commands::{self, COMMANDS};
 use super::pickers::{Choosing, Picks};
-use super::{App, Done, Effect, Surface, task};
+use super::{App, Done, Surface};
 use crate::config::resources::{self, Origin, Skill, Template};
 use crate::tools::Walk;
 use crate::tui::view::picker::{Item, Picker, Tab};
@@ -51,14 +51,14 @@ pub enum Listed {
 
 impl App {
     /// The draft is another one: pickers that follow it do so.
-    pub(super) fn draft_changed(&mut self) -> Vec<Effect> {
+    pub(super) fn draft_changed(&mut self) {
         let is_free = match &self.surface {
             None => true,
             Some(Surface::Picker(choosing)) => choosing.picks.follows_draft(),
             Some(_) => false,
         };
         if !is_free || self.composer.is_field() {
-            return Vec::new();
+            return;
         }
         // A prompt out of history is walked past; what it ends with is no search.
         let word = self.word().filter(|_| !self.composer.is_recalled());
@@ -66,29 +66,28 @@ impl App {
             self.surface = None;
             self.lists.asked = None;
             self.lists.dismissed = false;
-            return Vec::new();
+            return;
         };
         if self.lists.asked != Some(kind) {
             self.surface = None;
             self.lists.dismissed = false;
         }
         if self.lists.dismissed {
-            return Vec::new();
+            return;
         }
-        let effects = self.ask_for(kind);
+        self.ask_for(kind);
         let query = self.composer.draft().buffer.text()[range][1..].to_owned();
         self.narrow(kind, &query);
-        effects
     }
 
     /// Text was pasted. It narrows a list that is open and opens none: code and addresses are no search.
-    pub(super) fn draft_was_pasted_into(&mut self) -> Vec<Effect> {
+    pub(super) fn draft_was_pasted_into(&mut self) {
         let word = self.word().filter(|_| self.surface.is_none());
         if let Some((kind, _)) = word {
             self.lists.asked = Some(kind);
             self.lists.dismissed = true;
         }
-        self.draft_was_edited()
+        self.draft_was_edited();
     }
 
     /// The word that something may be offered for, its mark included.
@@ -113,31 +112,29 @@ impl App {
     }
 
     /// Reads what is to be offered, once while the draft is about it.
-    fn ask_for(&mut self, kind: Kind) -> Vec<Effect> {
+    fn ask_for(&mut self, kind: Kind) {
         if self.lists.asked == Some(kind) {
-            return Vec::new();
+            return;
         }
         self.lists.asked = Some(kind);
         match kind {
             Kind::File => {
                 self.lists.files = None;
                 let workspace = self.workspace().to_path_buf();
-                let work = move || Done::Listed(Listed::Files(files(&workspace)));
-                task(work)
+                self.task(move || Done::Listed(Listed::Files(files(&workspace))));
             }
             Kind::Command | Kind::Skill => {
                 let places = self.places();
-                let work = move || {
+                self.task(move || {
                     let skills = resources::skills(&places);
                     Done::Listed(Listed::Resources(skills, resources::templates(&places)))
-                };
-                task(work)
+                });
             }
         }
     }
 
     /// What a picker offers has been read.
-    pub(super) fn listed(&mut self, listed: Listed) -> Vec<Effect> {
+    pub(super) fn listed(&mut self, listed: Listed) {
         match listed {
             Listed::Files(files) => self.lists.files = Some(files),
             Listed::Resources(skills, templates) => {
@@ -147,11 +144,11 @@ impl App {
         }
         if let Some(Surface::Picker(choosing)) = &self.surface {
             if !choosing.picks.follows_draft() {
-                return Vec::new();
+                return;
             }
             self.surface = None;
         }
-        self.follow_draft()
+        self.follow_draft();
     }
 
     /// Shows what matches. Where nothing does, the empty list takes Enter for a word that is a search,
@@ -248,12 +245,7 @@ impl App {
 
     /// Runs a command, or leaves its name for the person to finish. A name that was typed in full is
     /// run as it is, unless something must follow it.
-    pub(super) fn command_picked(
-        &mut self,
-        name: &str,
-        arguments: &str,
-        now: Instant,
-    ) -> Vec<Effect> {
+    pub(super) fn command_picked(&mut self, name: &str, arguments: &str, now: Instant) {
         let typed = self.composer.draft().buffer.text();
         let typed = typed.strip_prefix('/').unwrap_or_default();
         // A word that is a command in itself is not taken for the beginning of another.
@@ -268,10 +260,10 @@ impl App {
             return self.submit(now);
         }
         self.composer.set_text(&format!("/{name} "));
-        self.draft_was_edited()
+        self.draft_was_edited();
     }
 
-    pub(super) fn file_picked(&mut self, path: &str) -> Vec<Effect> {
+    pub(super) fn file_picked(&mut self, path: &str) {
         if let Some((Kind::File, range)) = self.word() {
             let path = match path.contains(char::is_whitespace) {
                 true => format!("\"{path}\" "),
@@ -279,12 +271,12 @@ impl App {
             };
             self.composer.replace(range, &path);
         }
-        self.draft_was_edited()
+        self.draft_was_edited();
     }
 
-    pub(super) fn skill_picked(&mut self, skill: Skill) -> Vec<Effect> {
+    pub(super) fn skill_picked(&mut self, skill: Skill) {
         let Some((Kind::Skill, range)) = self.word() else {
-            return Vec::new();
+            return;
         };
         let typed = self.composer.draft().buffer.expand();
         self.composer.replace(range, "");
@@ -292,7 +284,7 @@ impl App {
         self.lists.asked = None;
         self.composer.remember(&typed);
         let said = draft.buffer.expand();
-        self.submit_skill(skill, typed, said, draft.images)
+        self.submit_skill(skill, typed, said, draft.images);
     }
 }
 

@@ -10,8 +10,7 @@ use crate::extension::Verdict;
 
 impl App {
     /// Takes what the core hands over.
-    pub fn on_outputs(&mut self, outputs: Vec<Output>, now: Instant) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    pub fn on_outputs(&mut self, outputs: Vec<Output>, now: Instant) {
         for output in outputs {
             match output {
                 Output::Event {
@@ -20,35 +19,27 @@ impl App {
                     event,
                 } => {
                     if self.session.as_ref().is_some_and(|one| one.key == session) {
-                        effects.extend(self.on_event(request, &event, now));
+                        self.on_event(request, &event, now);
                     }
                 }
-                Output::Answer { request, answer } => {
-                    effects.extend(self.on_answer(request, answer, now))
-                }
+                Output::Answer { request, answer } => self.on_answer(request, answer, now),
                 Output::Notice(text) => self.transcript.push_notice(&text),
                 Output::Diagnostic { extension, line } => {
                     self.transcript.push_diagnostic(&extension, &line);
                 }
                 Output::Said { extension: _, text } => self.transcript.push_notice(&text),
-                Output::Asked(asked) => effects.extend(self.asked(*asked)),
+                Output::Asked(asked) => self.asked(*asked),
                 Output::Withdrawn(ask) => self.withdrawn(ask),
                 Output::ExtensionGone(id) => self.extension_gone(id),
                 // Signals are this frontend's own business.
                 Output::Ending(_) => {}
             }
         }
-        effects
     }
 
-    fn on_event(
-        &mut self,
-        request: Option<RequestId>,
-        event: &TurnEvent,
-        now: Instant,
-    ) -> Vec<Effect> {
+    fn on_event(&mut self, request: Option<RequestId>, event: &TurnEvent, now: Instant) {
         if self.shell_event(request, event) {
-            return Vec::new();
+            return;
         }
         match event {
             TurnEvent::Steered(text) => self.queue_taken(text),
@@ -56,7 +47,7 @@ impl App {
             _ => {}
         }
         let Some(session) = &mut self.session else {
-            return Vec::new();
+            return;
         };
         if let TurnEvent::TurnStart | TurnEvent::Compacting = event {
             // One that an extension or the core itself began has no prompt that was submitted here.
@@ -88,10 +79,10 @@ impl App {
         }
         self.prepare_renders(event);
         self.transcript.apply(event);
-        self.ask_renders(event)
+        self.ask_renders(event);
     }
 
-    fn on_answer(&mut self, request: RequestId, answer: Answer, now: Instant) -> Vec<Effect> {
+    fn on_answer(&mut self, request: RequestId, answer: Answer, now: Instant) {
         match answer {
             Answer::Turn(mut result) => {
                 if let (Some(error), Some(details)) = (&mut result.error, &result.details) {
@@ -115,8 +106,8 @@ impl App {
             }
             Answer::Shell(result) => self.shell_done(&result, now),
             Answer::Refused(why) => {
-                if let Some(effects) = self.queue_refused(request, now) {
-                    return effects;
+                if self.queue_refused(request, now) {
+                    return;
                 }
                 let Some(session) = &mut self.session else {
                     self.transcript.push_error(&why);
@@ -140,22 +131,17 @@ impl App {
                     }
                     None => self.transcript.push_error(&why),
                 }
-                let mut effects = self.refused(request, now);
-                effects.extend(self.next_line(now));
-                effects
+                self.refused(request, now);
+                self.next_line(now);
             }
             Answer::Hooked(verdict) => match *verdict {
-                Verdict::Render(shown) => {
-                    self.rendered(request, shown);
-                    Vec::new()
-                }
+                Verdict::Render(shown) => self.rendered(request, shown),
                 verdict => self.input_hooked(request, verdict, now),
             },
             Answer::Called(result) => {
-                let mut effects = self.called(request, result, now);
+                self.called(request, result, now);
                 // Somebody ran a command, or has typed a part of one.
-                effects.push(Effect::Paint);
-                effects
+                self.effects.push(Effect::Paint);
             }
             Answer::Done => {
                 self.queue_done(request);

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{App, Effect};
+use super::App;
 use crate::tui::key::KeyPress;
 
 /// How long what opens ignores the keys of who is typing, from its opening and from each key on.
@@ -46,13 +46,12 @@ impl App {
     }
 
     /// A key while the top surface ignores it, or one that means nothing to it.
-    pub(super) fn type_ahead(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
+    pub(super) fn type_ahead(&mut self, press: KeyPress, now: Instant) {
         self.keys_keep_coming(now);
         // Who plays in a panel writes nothing.
         if !self.panel_takes_keys() {
             self.composer.key_behind(&press, &self.keymap);
         }
-        Vec::new()
     }
 
     /// Something was written past the top surface.

@@ -1,6 +1,6 @@
 //! What the app wants done, and what comes back of it.
 //!
-//! Handlers change state and return effects; `run` carries them out. Nothing that may take a while
+//! Handlers change state and push effects; `run` carries them out. Nothing that may take a while
 //! is done in a handler: it becomes a task on a thread of its own.
 
 use std::fmt;
@@ -42,17 +42,6 @@ pub enum Effect {
 }
 
 pub struct Task(pub Box<dyn FnOnce() -> Done + Send>);
-
-impl Task {
-    pub fn new(work: impl FnOnce() -> Done + Send + 'static) -> Self {
-        Self(Box::new(work))
-    }
-}
-
-/// The effect of handing a thread some work.
-pub fn task(work: impl FnOnce() -> Done + Send + 'static) -> Vec<Effect> {
-    vec![Effect::Task(Task::new(work))]
-}
 
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::commands::{COMMANDS, find};
 use super::sessions::Awaited;
-use super::{App, Done, Effect, task};
+use super::{App, Done, Effect};
 use crate::agent::Want;
 use crate::chat::Message;
 use crate::config::build::VERSION;
@@ -19,12 +19,12 @@ use crate::tui::transcript::Block;
 const MAX_COPY: usize = 74_000;
 
 impl App {
-    pub(super) fn version(&mut self) -> Vec<Effect> {
-        self.tell(&format!("e {VERSION}"))
+    pub(super) fn version(&mut self) {
+        self.tell(&format!("e {VERSION}"));
     }
 
     /// Shows every command and every key.
-    pub(super) fn help(&mut self) -> Vec<Effect> {
+    pub(super) fn help(&mut self) {
         let own = COMMANDS.iter().map(|command| {
             let names = [command.name]
                 .into_iter()
@@ -67,7 +67,7 @@ impl App {
         ];
         let signs = signs.map(|(sign, help)| (sign.to_owned(), help.to_owned()));
         let places = self.places();
-        task(move || {
+        self.task(move || {
             let is_free = |one: &Template| find(&one.name).is_none();
             let templates = templates(&places).into_iter().filter(is_free);
             let templates = templates.map(|one| {
@@ -86,15 +86,15 @@ impl App {
     }
 
     /// Asks the core for the last reply.
-    pub(super) fn copy(&mut self) -> Vec<Effect> {
+    pub(super) fn copy(&mut self) {
         if self.session.is_none() {
             return self.tell("there is no reply to copy yet");
         }
-        self.ask(Awaited::Copy, Want::Messages)
+        self.ask(Awaited::Copy, Want::Messages);
     }
 
     /// Hands the last reply to the terminal's clipboard.
-    pub(super) fn copy_last(&mut self, entries: &[Entry]) -> Vec<Effect> {
+    pub(super) fn copy_last(&mut self, entries: &[Entry]) {
         let said = |entry: &Entry| match &*entry.message {
             Message::Assistant { content, .. } if !content.trim().is_empty() => {
                 Some(content.trim().to_owned())
@@ -115,7 +115,7 @@ impl App {
         };
         self.transcript.push_notice(&says);
         let in_tmux = self.process.env.text("TMUX").is_some();
-        vec![Effect::Write(clipboard(text, in_tmux))]
+        self.effects.push(Effect::Write(clipboard(text, in_tmux)));
     }
 }
 

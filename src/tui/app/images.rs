@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{App, Done, Effect, Task, task};
+use super::{App, Done};
 use crate::agent::read_images;
 use crate::chat::Image;
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub(super) struct Reading {
 
 impl App {
     /// ctrl+v: an image of the clipboard, else its text.
-    pub(super) fn read_clipboard(&mut self) -> Vec<Effect> {
+    pub(super) fn read_clipboard(&mut self) {
         let (process, cwd) = (self.process.clone(), self.cwd.clone());
         self.read_for_draft(move || {
             clipboard::read(&process.env, &cwd).map_err(|error| error.to_string())
@@ -37,34 +37,34 @@ impl App {
     }
 
     /// Whether pasted text is a list of image files that can be attached; then they are read.
-    pub(super) fn paste_paths(&mut self, text: &str) -> Option<Vec<Effect>> {
-        let session = self.session.as_ref()?;
+    pub(super) fn paste_paths(&mut self, text: &str) -> bool {
+        let is_free = !self.composer.is_field() && self.reading.is_none();
+        let (Some(session), true) = (&self.session, is_free) else {
+            return false;
+        };
+        let Some(paths) = paths(text) else {
+            return false;
+        };
         let model = session.selection.model.clone();
-        if self.composer.is_field() || self.reading.is_some() {
-            return None;
-        }
-        let paths = paths(text)?;
         let paths: Vec<PathBuf> = paths.iter().map(|path| self.resolve(path)).collect();
         let text = text.to_owned();
-        Some(self.read_for_draft(move || {
+        self.read_for_draft(move || {
             let images = named_images(&paths, &model).map(Clip::Images);
             Ok(images.unwrap_or_else(|why| Clip::Paths(text, why)))
-        }))
+        });
+        true
     }
 
-    fn read_for_draft(
-        &mut self,
-        work: impl FnOnce() -> Result<Clip, String> + Send + 'static,
-    ) -> Vec<Effect> {
+    fn read_for_draft(&mut self, work: impl FnOnce() -> Result<Clip, String> + Send + 'static) {
         if self.reading.is_some() {
-            return Vec::new();
+            return;
         }
         let number = self.next_request().0;
         self.reading = Some(Reading {
             number,
             submits: false,
         });
-        task(move || Done::Clip(number, work()))
+        self.task(move || Done::Clip(number, work()));
     }
 
     /// Whether Enter has to wait for a read; it acts when that ends.
@@ -77,14 +77,9 @@ impl App {
     }
 
     /// A read for the draft has ended.
-    pub(super) fn clip_read(
-        &mut self,
-        number: u64,
-        clip: Result<Clip, String>,
-        now: Instant,
-    ) -> Vec<Effect> {
+    pub(super) fn clip_read(&mut self, number: u64, clip: Result<Clip, String>, now: Instant) {
         let Some(reading) = self.reading.take_if(|reading| reading.number == number) else {
-            return Vec::new();
+            return;
         };
         match clip {
             Ok(Clip::Images(images)) => self.attach(images),
@@ -138,14 +133,14 @@ impl App {
         }
     }
 
-    /// The task that reads the image which a prompt begins with, when it seems to.
-    pub(super) fn look_for_image(&mut self, text: &str) -> Option<(u64, Effect)> {
+    /// Reads the image which a prompt begins with, when it seems to; the number of the read.
+    pub(super) fn look_for_image(&mut self, text: &str) -> Option<u64> {
         let model = self.session.as_ref()?.selection.model.clone();
         let (path, _) = first_path(text)?;
         let path = self.resolve(&path);
         let number = self.next_request().0;
-        let work = move || Done::Looked(number, named_images(&[path], &model));
-        Some((number, Effect::Task(Task::new(work))))
+        self.task(move || Done::Looked(number, named_images(&[path], &model)));
+        Some(number)
     }
 
     fn resolve(&self, path: &str) -> PathBuf {

@@ -12,51 +12,45 @@ use crate::tui::keymap::{Command, Found, command};
 use crate::tui::view::trust::Decision;
 
 impl App {
-    pub fn on_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
+    pub fn on_key(&mut self, press: KeyPress, now: Instant) {
         let command = command(&press);
         if command == Some(Command::Interrupt) {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
-        if let Some(effects) = self.reader_key(press, command) {
-            return effects;
+        if self.reader_key(press, command) {
+            return;
         }
         if self.is_deaf(now) {
             return self.type_ahead(press, now);
         }
-        if let Some(effects) = self.extension_key(press, now) {
-            return effects;
-        }
-        if let Some(effects) = self.surface_key(press, now) {
-            return effects;
+        if self.extension_key(press, now) || self.surface_key(press, now) {
+            return;
         }
         if press == KeyPress::plain(Key::End) && !self.scroll.follows() {
-            self.scroll.follow();
-            return Vec::new();
+            return self.scroll.follow();
         }
-        if let Some(effects) = self.queue_key(press) {
-            return effects;
+        if self.queue_key(press) {
+            return;
         }
         match command {
             Some(Command::Reader) => self.open_reader(),
-            Some(Command::PageUp) => self.read_back(-1),
-            Some(Command::PageDown) => self.read_back(1),
+            Some(Command::PageUp) => self.scroll.page(-1, &self.transcript),
+            Some(Command::PageDown) => self.scroll.page(1, &self.transcript),
             Some(Command::Escape) => self.interrupt(),
             Some(Command::Clipboard) => self.read_clipboard(),
-            Some(Command::Editor) => vec![Effect::Edit(self.composer.draft().buffer.expand())],
-            Some(Command::Redraw) => vec![Effect::Redraw],
-            Some(Command::Suspend) => vec![Effect::Suspend],
+            Some(Command::Editor) => {
+                let draft = self.composer.draft().buffer.expand();
+                self.effects.push(Effect::Edit(draft));
+            }
+            Some(Command::Redraw) => self.effects.push(Effect::Redraw),
+            Some(Command::Suspend) => self.effects.push(Effect::Suspend),
             Some(Command::NextModel) => self.cycle_model(1),
             Some(Command::PreviousModel) => self.cycle_model(-1),
             Some(Command::NextEffort) => self.next_effort(),
             // Taken care of above.
             Some(Command::Interrupt) | None => self.composer_key(press, now),
         }
-    }
-
-    fn read_back(&mut self, pages: isize) -> Vec<Effect> {
-        self.scroll.page(pages, &self.transcript);
-        Vec::new()
     }
 
     /// Whether ctrl+d ends e: an empty draft has nothing to delete. Bound to something else, the key does
@@ -70,7 +64,7 @@ impl App {
         is_it && self.keymap.find(press) == deletes
     }
 
-    fn composer_key(&mut self, press: KeyPress, now: Instant) -> Vec<Effect> {
+    fn composer_key(&mut self, press: KeyPress, now: Instant) {
         if self.ends(&press) && self.composer.draft().buffer.is_empty() && !self.composer.is_field()
         {
             return self.once_saved(Next::Quit);
@@ -94,35 +88,27 @@ impl App {
         self.composer.is_secret() || is_key
     }
 
-    pub fn on_paste(&mut self, text: &str, now: Instant) -> Vec<Effect> {
+    pub fn on_paste(&mut self, text: &str, now: Instant) {
         if self.reader.is_some() {
-            return Vec::new();
+            return;
         }
         let is_deaf = self.is_deaf(now) && !self.composer.is_field();
         if is_deaf || matches!(self.surface, Some(Surface::Trust(_))) {
             self.keys_keep_coming(now);
-            self.paste(text);
-            return Vec::new();
+            return self.paste(text);
         }
-        if let Some(effects) = self.extension_paste(text) {
-            return effects;
+        if self.extension_paste(text) {
+            return;
         }
         match &mut self.surface {
-            Some(Surface::Login(login)) => {
-                login.type_text(text);
-                return Vec::new();
-            }
-            Some(surface) if surface.takes_keys() => {
-                self.filter_picker(Some(text));
-                return Vec::new();
-            }
+            Some(Surface::Login(login)) => return login.type_text(text),
+            Some(surface) if surface.takes_keys() => return self.filter_picker(Some(text)),
             Some(_) | None => {}
         }
-        if let Some(effects) = self.paste_paths(text) {
-            return effects;
+        if !self.paste_paths(text) {
+            self.paste(text);
+            self.draft_was_pasted_into();
         }
-        self.paste(text);
-        self.draft_was_pasted_into()
     }
 
     /// Puts text into the draft, as a marker when it is long.
@@ -138,29 +124,28 @@ impl App {
     }
 
     /// ctrl+c: stops and clears whatever there is; the second one in a row ends e.
-    pub fn interrupt_all(&mut self, now: Instant) -> Vec<Effect> {
+    pub fn interrupt_all(&mut self, now: Instant) {
         if self.armed_until.is_some_and(|until| now < until) {
             return self.once_saved(Next::Quit);
         }
-        let mut effects = self.interrupt();
+        self.interrupt();
         self.reader = None;
         self.reading = None;
         self.discard_later();
         self.queue_forget();
-        effects.extend(self.close_surfaces());
+        self.close_surfaces();
         self.composer.clear();
         self.held_prompt = None;
         self.armed_until = Some(now + ARMED);
-        effects
     }
 
     /// Stops the running turn or command.
-    pub(super) fn interrupt(&mut self) -> Vec<Effect> {
+    pub(super) fn interrupt(&mut self) {
         if !self.is_busy() {
-            return Vec::new();
+            return;
         }
         let Some(session) = &mut self.session else {
-            return Vec::new();
+            return;
         };
         if let Some(turn) = &mut session.turn {
             let was_stopping = std::mem::replace(&mut turn.stopping, true);
@@ -171,27 +156,28 @@ impl App {
         } else if let Some(command) = &mut session.shell {
             command.stopping = true;
         }
-        self.send(Want::Interrupt)
+        self.send(Want::Interrupt);
     }
 
-    fn surface_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
-        match self.surface.as_mut()? {
-            Surface::Picker(_) => return self.picker_key(press, now),
-            Surface::Login(_) => return Some(self.login_key(press, now)),
-            Surface::Settings(_) => return Some(self.settings_key(press)),
-            Surface::Trust(trust) => match press.key {
+    fn surface_key(&mut self, press: KeyPress, now: Instant) -> bool {
+        match &mut self.surface {
+            None => return false,
+            Some(Surface::Picker(_)) => return self.picker_key(press, now),
+            Some(Surface::Login(_)) => self.login_key(press, now),
+            Some(Surface::Settings(_)) => self.settings_key(press),
+            Some(Surface::Trust(trust)) => match press.key {
                 Key::Up => trust.step(-1),
                 Key::Down => trust.step(1),
                 Key::PageUp => trust.scroll(-5),
                 Key::PageDown => trust.scroll(5),
                 Key::Enter => {
                     let decision = trust.decision();
-                    return Some(self.trust_decided(decision));
+                    self.trust_decided(decision);
                 }
-                Key::Escape => return Some(self.trust_decided(Decision::Quit)),
-                _ => return Some(self.type_ahead(press, now)),
+                Key::Escape => self.trust_decided(Decision::Quit),
+                _ => self.type_ahead(press, now),
             },
         }
-        Some(Vec::new())
+        true
     }
 }

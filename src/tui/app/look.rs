@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::{App, Effect};
+use super::App;
 use crate::config::{Home, Settings};
 use crate::error::Result;
 use crate::tui::editor::{self, Editing};
@@ -70,23 +70,21 @@ impl App {
     }
 
     /// The mouse did something. The wheel scrolls what it can, never the history of prompts.
-    pub fn on_mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
-        if self.reader.is_none() {
-            if let Some(effects) = self.pane_mouse(mouse) {
-                return self.extensions.awaits(effects);
-            }
+    pub fn on_mouse(&mut self, mouse: Mouse) {
+        let before = self.effects.len();
+        if self.reader.is_none() && self.pane_mouse(mouse) {
+            return self.awaits_since(before);
         }
         let lines = self.settings.scroll_lines as isize;
         let rows = match mouse.kind {
             MouseKind::WheelUp => -lines,
             MouseKind::WheelDown => lines,
-            MouseKind::Press(_) | MouseKind::Drag(_) | MouseKind::Release(_) => return Vec::new(),
+            MouseKind::Press(_) | MouseKind::Drag(_) | MouseKind::Release(_) => return,
         };
         let reader = self.reader.as_mut().map(|reader| &mut reader.scroll);
         reader
             .unwrap_or(&mut self.scroll)
             .step(rows, &self.transcript);
-        Vec::new()
     }
 
     /// The next frame is the last one: what belongs to a running app alone is not on it. Of a

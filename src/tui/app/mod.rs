@@ -1,7 +1,7 @@
 //! The state of the terminal app, and how events change it.
 //!
 //! One value, stepped by events, without I/O: keys, what the core says, what tasks come to, time.
-//! A handler returns effects. What the screen shows is computed from here when a frame is built
+//! A handler pushes effects. What the screen shows is computed from here when a frame is built
 //! (`render`); nothing is kept beside it.
 
 mod account;
@@ -52,7 +52,6 @@ use crate::config::resources::{Place, places};
 use crate::config::{Home, Settings};
 
 pub use commands::names as command_names;
-use effect::task;
 pub use effect::{Done, Effect, Opened, Task};
 use reload::Files;
 pub use reload::Relaunch;
@@ -89,6 +88,8 @@ pub struct TuiOptions {
 
 #[derive(Debug)]
 pub struct App {
+    /// What is to be done, in this order.
+    effects: Vec<Effect>,
     process: Arc<Process>,
     cwd: PathBuf,
     options: TuiOptions,
@@ -166,6 +167,7 @@ impl App {
             warnings,
         } = Files::load(&process.home);
         Self {
+            effects: Vec::new(),
             transcript: Transcript::new(transcript_options(&settings)),
             keymap,
             scroll: scroll::Scroll::default(),
@@ -216,6 +218,11 @@ impl App {
         }
     }
 
+    /// Hands out what is to be done since this was last called, in order.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
     /// When [`App::on_time`] has something to do.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
         let turn = self.running().and_then(|turn| turn.next_change(now));
@@ -227,20 +234,18 @@ impl App {
     }
 
     /// A task or the editor has ended.
-    pub fn on_done(&mut self, done: Done) -> Vec<Effect> {
+    pub fn on_done(&mut self, done: Done) {
         match done {
             Done::Opened(opened) => self.opened(opened),
             Done::Clip(number, clip) => self.clip_read(number, clip, Instant::now()),
             Done::Looked(number, images) => self.looked(number, images, Instant::now()),
-            Done::Edited(Ok(text)) => {
-                self.composer.set_text(&text);
-                Vec::new()
-            }
+            Done::Edited(Ok(text)) => self.composer.set_text(&text),
             Done::Edited(Err(why)) | Done::Notice(why) => self.tell(&why),
-            Done::Found(number, done) => match number == self.look_ups {
-                true => self.on_done(*done),
-                false => Vec::new(),
-            },
+            Done::Found(number, done) => {
+                if number == self.look_ups {
+                    self.on_done(*done);
+                }
+            }
             Done::Lost(why) => self.task_lost(&why),
             Done::Listed(listed) => self.listed(listed),
             Done::Read(request, text) => self.read(request, text, Instant::now()),
@@ -255,29 +260,29 @@ impl App {
             Done::Sessions(listed) => self.sessions_listed(listed),
             Done::Tree(log, prompts) => self.open_tree(log, prompts),
             Done::Rewound(rewound) => self.rewind(rewound),
-            Done::Blocks(title, blocks) => {
-                self.transcript.push_blocks(&title, blocks);
-                Vec::new()
-            }
+            Done::Blocks(title, blocks) => self.transcript.push_blocks(&title, blocks),
             Done::Reloaded(reloaded) => self.extend(*reloaded),
         }
     }
 
-    /// Says something in the transcript, and wants nothing else.
-    fn tell(&mut self, text: &str) -> Vec<Effect> {
+    /// Says something in the transcript.
+    fn tell(&mut self, text: &str) {
         self.transcript.push_notice(text);
-        Vec::new()
     }
 
     /// Looks up what is to be opened. Who closes everything meanwhile does not want it any more.
-    fn look_up(&self, work: impl FnOnce() -> Done + Send + 'static) -> Vec<Effect> {
+    fn look_up(&mut self, work: impl FnOnce() -> Done + Send + 'static) {
         let number = self.look_ups;
-        let work = move || Done::Found(number, Box::new(work()));
-        task(work)
+        self.task(move || Done::Found(number, Box::new(work())));
+    }
+
+    /// Hands a thread some work.
+    fn task(&mut self, work: impl FnOnce() -> Done + Send + 'static) {
+        self.effects.push(Effect::Task(Task(Box::new(work))));
     }
 
     /// Which task came to nothing is not known, so nothing waits for one any longer.
-    fn task_lost(&mut self, why: &str) -> Vec<Effect> {
+    fn task_lost(&mut self, why: &str) {
         self.transcript.push_error(why);
         self.is_opening = false;
         self.reading = None;
@@ -287,7 +292,7 @@ impl App {
         if self.session.is_none() {
             self.give_up_waiting(|_| true);
         }
-        self.carry_out(Instant::now())
+        self.carry_out(Instant::now());
     }
 
     /// The directory that is worked in.

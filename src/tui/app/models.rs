@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::pickers::Picks;
-use super::{App, Done, Effect, Task};
+use super::{App, Done};
 use crate::agent::Selection;
 use crate::provider::{Catalog, Dialect, Model};
 use crate::tui::view::picker::{Item, Picker, Tab};
@@ -37,20 +37,17 @@ pub enum Wanted {
 
 impl App {
     /// Reads the catalog for a list.
-    pub(super) fn list_models(&mut self, wanted: Wanted) -> Vec<Effect> {
+    pub(super) fn list_models(&mut self, wanted: Wanted) {
         let process = self.process.clone();
-        let work = move || {
+        self.look_up(move || {
             let catalog = Catalog::load(process.home.dir(), &process.env);
-            Done::Models(
-                wanted,
-                catalog.usable().map(|model| listing(model)).collect(),
-            )
-        };
-        self.look_up(work)
+            let models = catalog.usable().map(|model| listing(model));
+            Done::Models(wanted, models.collect())
+        });
     }
 
     /// The list is there.
-    pub(super) fn models_listed(&mut self, wanted: Wanted, models: Vec<Listing>) -> Vec<Effect> {
+    pub(super) fn models_listed(&mut self, wanted: Wanted, models: Vec<Listing>) {
         match wanted {
             Wanted::One(query) => {
                 if models.iter().any(|model| model.slug == query) {
@@ -61,14 +58,12 @@ impl App {
                 let (picker, slugs) = model_picker("Models", &models, ticked);
                 self.open_picker(picker, Picks::Models(slugs));
                 self.filter_picker(Some(&query));
-                Vec::new()
             }
             Wanted::Scope => {
                 let scope = &self.settings.scoped_models;
                 let ticked = |model: &Listing| scope.contains(&model.slug);
                 let (picker, slugs) = model_picker("Models for ctrl+p", &models, ticked);
                 self.open_picker(picker, Picks::Scope(slugs));
-                Vec::new()
             }
             Wanted::Next(by) => {
                 let scope = in_scope(&models, &self.settings.scoped_models);
@@ -93,12 +88,9 @@ impl App {
 
     /// The key for the next model, or the one before. Presses that come while one is looked up are
     /// added up.
-    pub(super) fn cycle_model(&mut self, by: isize) -> Vec<Effect> {
+    pub(super) fn cycle_model(&mut self, by: isize) {
         match &mut self.cycling {
-            Some(more) => {
-                *more += by;
-                Vec::new()
-            }
+            Some(more) => *more += by,
             None => {
                 self.cycling = Some(0);
                 self.list_models(Wanted::Next(by))
@@ -107,44 +99,37 @@ impl App {
     }
 
     /// Uses a model from now on. Without a session one is opened with it.
-    pub(super) fn choose_model(&mut self, slug: String) -> Vec<Effect> {
+    pub(super) fn choose_model(&mut self, slug: String) {
         self.options.model = Some(slug.clone());
-        let mut effects = self.save("model", json!(slug));
+        self.save("model", json!(slug));
         let Some(session) = &self.session else {
             self.cycling = None;
-            effects.extend(self.begin());
-            return effects;
+            return self.begin();
         };
         let (process, current) = (self.process.clone(), session.selection.clone());
-        let work = move || Done::Selected(process.select(&current, Some(&slug), None));
-        effects.push(Effect::Task(Task::new(work)));
-        effects
+        self.task(move || Done::Selected(process.select(&current, Some(&slug), None)));
     }
 
     /// The model was looked up.
-    pub(super) fn selected(&mut self, selected: crate::error::Result<Selection>) -> Vec<Effect> {
+    pub(super) fn selected(&mut self, selected: crate::error::Result<Selection>) {
         let more = self.cycling.take();
         match selected {
-            Err(error) => {
-                self.transcript.push_error(&error.to_string());
-                Vec::new()
-            }
+            Err(error) => self.transcript.push_error(&error.to_string()),
             Ok(selection) => {
                 if more.is_none() {
                     self.transcript.push_notice(&told(&selection));
                 }
                 self.options.effort.clone_from(&selection.effort);
-                let mut effects = self.select(selection);
+                self.select(selection);
                 if let Some(by) = more.filter(|by| *by != 0) {
-                    effects.extend(self.cycle_model(by));
+                    self.cycle_model(by);
                 }
-                effects
             }
         }
     }
 
     /// `/effort`: shows the level, or sets it.
-    pub(super) fn effort(&mut self, level: &str) -> Vec<Effect> {
+    pub(super) fn effort(&mut self, level: &str) {
         let Some(session) = &self.session else {
             return self.tell("there is no model yet: sign in with /login");
         };
@@ -158,13 +143,13 @@ impl App {
             }
             (level, _) => format!("`{id}` does not support effort `{level}` - it has {levels}"),
         };
-        self.tell(&says)
+        self.tell(&says);
     }
 
     /// The key for the next level.
-    pub(super) fn next_effort(&mut self) -> Vec<Effect> {
+    pub(super) fn next_effort(&mut self) {
         let Some(session) = &self.session else {
-            return Vec::new();
+            return;
         };
         let Selection { model, effort, .. } = &session.selection;
         let at = model
@@ -182,21 +167,20 @@ impl App {
     }
 
     /// Uses a level that the model has.
-    pub(super) fn set_effort(&mut self, level: String) -> Vec<Effect> {
-        let mut effects = self.save("effort", json!(level));
+    pub(super) fn set_effort(&mut self, level: String) {
+        self.save("effort", json!(level));
         self.options.effort = Some(level.clone());
         if let Some(session) = &self.session {
             let selection = Selection {
                 effort: Some(level),
                 ..session.selection.clone()
             };
-            effects.extend(self.select(selection));
+            self.select(selection);
         }
-        effects
     }
 
     /// Which models the keys go through was chosen.
-    pub(super) fn scope_chosen(&mut self, slugs: Vec<String>) -> Vec<Effect> {
+    pub(super) fn scope_chosen(&mut self, slugs: Vec<String>) {
         let says = match slugs.len() {
             0 => "ctrl+p goes through every model".to_owned(),
             1 => "ctrl+p stays with one model".to_owned(),
@@ -208,7 +192,7 @@ impl App {
             false => json!(slugs),
         };
         self.settings.scoped_models = slugs;
-        self.save("scoped_models", value)
+        self.save("scoped_models", value);
     }
 
     fn slug(&self) -> Option<String> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::deaf::Deaf;
-use super::{App, Effect, Surface};
+use super::{App, Surface};
 use crate::config::resources::Skill;
 use crate::session::{Listed, PastPrompt};
 use crate::tui::key::{Key, KeyPress};
@@ -115,10 +115,10 @@ impl App {
         self.surface = Some(Surface::Picker(Box::new(Choosing { picker, picks })));
     }
 
-    /// A key while a picker is open; none when the composer is to have it.
-    pub(super) fn picker_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+    /// A key while a picker is open; false when the composer is to have it.
+    pub(super) fn picker_key(&mut self, press: KeyPress, now: Instant) -> bool {
         let Some(Surface::Picker(choosing)) = &mut self.surface else {
-            return None;
+            return false;
         };
         let Choosing { picker, picks } = &mut **choosing;
         let follows = picks.follows_draft();
@@ -128,19 +128,19 @@ impl App {
             Key::Escape => {
                 self.lists.dismissed = follows;
                 self.surface = None;
-                return Some(self.picker_closed());
+                self.picker_closed();
             }
             Key::Up if is_plain => picker.step(-1),
             Key::Down if is_plain => picker.step(1),
             Key::PageUp if is_plain => picker.page(-1),
             Key::PageDown if is_plain => picker.page(1),
             Key::Tab if picker.has_tabs() => picker.step_tab(if press.shift { -1 } else { 1 }),
-            Key::Tab if follows && !press.shift => return Some(self.complete()),
+            Key::Tab if follows && !press.shift => self.complete(),
             Key::Tab => {}
-            Key::Enter if is_plain => return Some(self.pick(now)),
-            _ if follows => return None,
+            Key::Enter if is_plain => self.pick(now),
+            _ if follows => return false,
             Key::Char(' ') if scopes && is_plain => picker.toggle(),
-            Key::Char('s') if scopes && press.ctrl => return Some(self.pick(now)),
+            Key::Char('s') if scopes && press.ctrl => self.pick(now),
             Key::Char('x') if scopes && press.ctrl => picker.untick(),
             Key::Char('u') if press.ctrl => picker.set_query(""),
             Key::Backspace => {
@@ -150,7 +150,7 @@ impl App {
             }
             _ => self.filter_picker(press.text().map(String::from).as_deref()),
         }
-        Some(Vec::new())
+        true
     }
 
     /// Adds to the filter of an open picker that takes the keys.
@@ -162,9 +162,9 @@ impl App {
     }
 
     /// Tab: writes the chosen entry into the draft and does nothing with it yet.
-    fn complete(&mut self) -> Vec<Effect> {
+    fn complete(&mut self) {
         let Some(Surface::Picker(choosing)) = self.surface.take() else {
-            return Vec::new();
+            return;
         };
         let Choosing { picker, picks } = *choosing;
         match (picker.chosen(), picks) {
@@ -174,14 +174,14 @@ impl App {
                 self.draft_was_edited()
             }
             (Some(index), Picks::Files(mut paths)) => self.file_picked(&paths.swap_remove(index)),
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
     /// Enter: does what the chosen entry stands for. A list without one closes.
-    fn pick(&mut self, now: Instant) -> Vec<Effect> {
+    fn pick(&mut self, now: Instant) {
         let Some(Surface::Picker(choosing)) = self.surface.take() else {
-            return Vec::new();
+            return;
         };
         let Choosing { picker, picks } = *choosing;
         if let Picks::Scope(slugs) = &picks {
@@ -221,7 +221,7 @@ impl App {
             Picks::Tree(log, mut prompts) => self.go_back(log, prompts.swap_remove(index)),
             Picks::Trust(mut changes) => self.change_trust(changes.swap_remove(index)),
             // Taken care of above: it picks several.
-            Picks::Scope(_) => Vec::new(),
+            Picks::Scope(_) => {}
         }
     }
 }

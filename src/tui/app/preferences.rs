@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::look::theme_dirs;
-use super::{App, Done, Effect, Surface, task};
+use super::{App, Done, Effect, Surface};
 use crate::config::SETTINGS;
 use crate::error::Result;
 use crate::tui::key::{Key, KeyPress};
@@ -22,19 +22,19 @@ pub struct Unsaved {
 
 impl App {
     /// Keeps a setting; null removes it from the file.
-    pub(super) fn save(&mut self, key: &str, value: Value) -> Vec<Effect> {
+    pub(super) fn save(&mut self, key: &str, value: Value) {
         self.unsaved.changes.insert(key.to_owned(), value);
-        self.write_settings()
+        self.write_settings();
     }
 
-    fn write_settings(&mut self) -> Vec<Effect> {
+    fn write_settings(&mut self) {
         if self.unsaved.is_writing || self.unsaved.changes.is_empty() {
-            return Vec::new();
+            return;
         }
         self.unsaved.is_writing = true;
         let changes = std::mem::take(&mut self.unsaved.changes);
         let home = self.process.home.clone();
-        task(move || {
+        self.task(move || {
             Done::Saved(SETTINGS.update(&home, |settings| {
                 for (key, value) in changes {
                     match value {
@@ -47,7 +47,7 @@ impl App {
         })
     }
 
-    pub(super) fn settings_saved(&mut self, saved: Result<Vec<String>>) -> Vec<Effect> {
+    pub(super) fn settings_saved(&mut self, saved: Result<Vec<String>>) {
         self.unsaved.is_writing = false;
         match saved {
             Ok(warnings) => {
@@ -60,16 +60,16 @@ impl App {
                 self.transcript.push_notice(&says);
             }
         }
-        self.write_settings()
+        self.write_settings();
     }
 
     /// Looks up what there is to choose from.
-    pub(super) fn list_settings(&mut self) -> Vec<Effect> {
+    pub(super) fn list_settings(&mut self) {
         let dirs = theme_dirs(&self.process.home);
-        self.look_up(move || Done::Themes(Theme::names(&dirs)))
+        self.look_up(move || Done::Themes(Theme::names(&dirs)));
     }
 
-    pub(super) fn open_settings(&mut self, themes: Vec<String>) -> Vec<Effect> {
+    pub(super) fn open_settings(&mut self, themes: Vec<String>) {
         let (levels, effort) = match &self.session {
             Some(session) if !session.selection.model.effort.is_empty() => {
                 let selection = &session.selection;
@@ -106,43 +106,32 @@ impl App {
             row("Agent", "effort", levels, effort.as_deref()),
         ];
         self.surface = Some(Surface::Settings(Panel::new(rows)));
-        Vec::new()
     }
 
-    pub(super) fn settings_key(&mut self, press: KeyPress) -> Vec<Effect> {
+    pub(super) fn settings_key(&mut self, press: KeyPress) {
         let Some(Surface::Settings(panel)) = &mut self.surface else {
-            return Vec::new();
+            return;
         };
         let changed = match press.key {
-            Key::Up => {
-                panel.step(-1);
-                None
-            }
-            Key::Down => {
-                panel.step(1);
-                None
-            }
+            Key::Up => return panel.step(-1),
+            Key::Down => return panel.step(1),
             Key::Left => panel.change(-1),
             Key::Right | Key::Enter | Key::Char(' ') => panel.change(1),
-            Key::Escape => {
-                self.surface = None;
-                return Vec::new();
-            }
+            Key::Escape => return self.surface = None,
             _ => None,
         };
-        match changed.map(|(key, value)| (key.to_owned(), value.to_owned())) {
-            Some((key, value)) => self.change_setting(&key, value),
-            None => Vec::new(),
+        if let Some((key, value)) = changed {
+            let (key, value) = (key.to_owned(), value.to_owned());
+            self.change_setting(&key, value);
         }
     }
 
-    fn change_setting(&mut self, key: &str, value: String) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    fn change_setting(&mut self, key: &str, value: String) {
         let kept = Some(value.clone());
         match key {
             "theme" => {
                 self.settings.theme = kept;
-                effects.push(Effect::Palette(self.palette()));
+                self.effects.push(Effect::Palette(self.palette()));
             }
             "tui_mode" => self.settings.tui_mode = kept,
             "mouse" => self.settings.mouse = kept,
@@ -161,8 +150,7 @@ impl App {
             }
             _ => {}
         }
-        effects.extend(self.save(key, json!(value)));
-        effects
+        self.save(key, json!(value));
     }
 }
 

@@ -157,11 +157,7 @@ impl App {
 
     /// The core has refused something: true when that was about a message that waited, which is
     /// carried out in another way then.
-    pub(super) fn queue_refused(
-        &mut self,
-        request: RequestId,
-        now: Instant,
-    ) -> Option<Vec<Effect>> {
+    pub(super) fn queue_refused(&mut self, request: RequestId, now: Instant) -> bool {
         let amends = &mut self.queue.amends;
         if let Some(at) = amends.iter().position(|(amend, _)| *amend == request) {
             let (_, Amend { message, text }) = amends.remove(at);
@@ -170,19 +166,20 @@ impl App {
             let Some(text) = text else {
                 self.transcript
                     .push_notice("that message has been sent already");
-                return Some(Vec::new());
+                return true;
             };
-            return Some(self.prompt(Line::of(text), now));
+            self.prompt(Line::of(text), now);
+            return true;
         }
         // The turn has ended meanwhile, or is about to.
-        let line = self.forget_steer(request)?;
+        let Some(line) = self.forget_steer(request) else {
+            return false;
+        };
         match self.turn() {
-            Some(_) => {
-                self.queue.later(line);
-                Some(Vec::new())
-            }
-            None => Some(self.prompt(line, now)),
+            Some(_) => self.queue.later(line),
+            None => self.prompt(line, now),
         }
+        true
     }
 
     /// The core has done as it was asked.
@@ -213,32 +210,37 @@ impl App {
         (line, is_reviewed && !is_same)
     }
 
-    /// A key that reviews what waits, if it does.
-    pub(super) fn queue_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
+    /// A key that reviews what waits; false when it does not.
+    pub(super) fn queue_key(&mut self, press: KeyPress) -> bool {
         if press != KeyPress::plain(press.key) || self.composer.is_field() {
-            return None;
+            return false;
         }
         let is_empty = self.composer.draft().buffer.is_empty();
         let Some(at) = self.queue.review else {
+            let newest = self.queue.messages.len().checked_sub(1);
             let opens = press.key == Key::Up && is_empty && self.composer.draft().images.is_empty();
-            let newest = self.queue.messages.len().checked_sub(1)?;
-            return opens.then(|| self.review(Some(newest)));
+            let opens = opens && newest.is_some();
+            if opens {
+                self.review(newest);
+            }
+            return opens;
         };
         match press.key {
-            Key::Up => Some(self.review(Some(at.saturating_sub(1)))),
+            Key::Up => self.review(Some(at.saturating_sub(1))),
             Key::Down => {
                 let next = Some(at + 1).filter(|next| *next < self.queue.messages.len());
-                Some(self.review(next))
+                self.review(next);
             }
-            Key::Escape => Some(self.review(None)),
-            Key::Enter => Some(self.apply_edit(at)),
-            Key::Backspace if is_empty => Some(self.delete_waiting(at)),
-            _ => None,
+            Key::Escape => self.review(None),
+            Key::Enter => self.apply_edit(at),
+            Key::Backspace if is_empty => self.delete_waiting(at),
+            _ => return false,
         }
+        true
     }
 
     /// Puts a message into the composer, or none. An edit of the one before waits with it.
-    fn review(&mut self, next: Option<usize>) -> Vec<Effect> {
+    fn review(&mut self, next: Option<usize>) {
         let left = self.composer.draft().buffer.expand();
         if let Some(waiting) = self.queue.reviewed() {
             waiting.edit = Some(left).filter(|left| *left != waiting.line.text);
@@ -249,42 +251,38 @@ impl App {
             None => String::new(),
         };
         self.composer.set_text(&text);
-        Vec::new()
     }
 
-    fn apply_edit(&mut self, at: usize) -> Vec<Effect> {
+    fn apply_edit(&mut self, at: usize) {
         let text = self.composer.draft().buffer.expand();
         self.queue.review = None;
         self.composer.set_text("");
         let waiting = &mut self.queue.messages[at];
         if text.trim().is_empty() || text == waiting.line.text {
-            return Vec::new();
+            return;
         }
         let before = std::mem::replace(&mut waiting.line.text, text.clone());
         waiting.earlier.push(before);
-        match waiting.turn {
-            None => Vec::new(),
-            Some(message) => self.amend(message, Some(text)),
+        if let Some(message) = waiting.turn {
+            self.amend(message, Some(text));
         }
     }
 
-    fn delete_waiting(&mut self, at: usize) -> Vec<Effect> {
+    fn delete_waiting(&mut self, at: usize) {
         self.queue.review = None;
         let waiting = self.queue.messages.remove(at);
-        let effects = match waiting.turn {
-            None => Vec::new(),
-            Some(message) => self.amend(message, None),
-        };
+        if let Some(message) = waiting.turn {
+            self.amend(message, None);
+        }
         if !self.queue.messages.is_empty() {
             self.review(Some(at.saturating_sub(1)));
         }
-        effects
     }
 
-    fn amend(&mut self, message: RequestId, text: Option<String>) -> Vec<Effect> {
+    fn amend(&mut self, message: RequestId, text: Option<String>) {
         let request = self.next_request();
         let Some(session) = &self.session else {
-            return Vec::new();
+            return;
         };
         let amend = Amend {
             message,
@@ -292,7 +290,8 @@ impl App {
         };
         self.queue.amends.push((request, amend));
         let want = Want::Amend(message, text);
-        vec![Effect::Send(Input::Want(session.key, request, want))]
+        self.effects
+            .push(Effect::Send(Input::Want(session.key, request, want)));
     }
 }
 
@@ -328,8 +327,8 @@ mod tests {
             }
         }
 
-        fn note(&mut self, effects: Vec<Effect>) {
-            for effect in effects {
+        fn note(&mut self) {
+            for effect in self.app.take_effects() {
                 let Effect::Send(Input::Want(_, request, want)) = effect else {
                     continue;
                 };
@@ -353,8 +352,8 @@ mod tests {
             let before = self.told.len();
             for event in events {
                 if let InputEvent::Key(press) = event {
-                    let effects = self.app.on_key(press, self.now);
-                    self.note(effects);
+                    self.app.on_key(press, self.now);
+                    self.note();
                 }
             }
             self.told_since(before)
@@ -375,15 +374,15 @@ mod tests {
                 request: Some(request),
                 event,
             };
-            let effects = self.app.on_outputs(vec![output], self.now);
-            self.note(effects);
+            self.app.on_outputs(vec![output], self.now);
+            self.note();
         }
 
         fn answer(&mut self, request: RequestId, answer: Answer) -> String {
             let before = self.told.len();
             let output = Output::Answer { request, answer };
-            let effects = self.app.on_outputs(vec![output], self.now);
-            self.note(effects);
+            self.app.on_outputs(vec![output], self.now);
+            self.note();
             self.told_since(before)
         }
 
@@ -490,8 +489,8 @@ mod tests {
         let mut table = Table::new();
         table.press("!sleep 9\r");
         let shell = table.last();
-        let effects = table.app.submit_prompt("!rm x".into(), table.now);
-        table.note(effects);
+        table.app.submit_prompt("!rm x".into(), table.now);
+        table.note();
         let result = crate::chat::ToolResult::failed("stopped");
         assert_eq!(
             table.answer(shell, Answer::Shell(Box::new(result))),

@@ -23,26 +23,23 @@ pub(super) struct Reader {
 
 impl App {
     /// Opens the reader at the end.
-    pub(super) fn open_reader(&mut self) -> Vec<Effect> {
+    pub(super) fn open_reader(&mut self) {
         self.reader = Some(Reader {
             scroll: Scroll::default(),
             depth: Depth::Review,
         });
-        Vec::new()
     }
 
     /// A key while the reader is open; it gets all but ctrl+c.
-    pub(super) fn reader_key(
-        &mut self,
-        press: KeyPress,
-        command: Option<Command>,
-    ) -> Option<Vec<Effect>> {
-        let Reader { scroll, depth } = self.reader.as_mut()?;
+    pub(super) fn reader_key(&mut self, press: KeyPress, command: Option<Command>) -> bool {
+        let Some(Reader { scroll, depth }) = &mut self.reader else {
+            return false;
+        };
         let transcript = &self.transcript;
         match (command, press.key) {
             (Some(Command::Reader | Command::Escape), _) => self.reader = None,
-            (Some(Command::Redraw), _) => return Some(vec![Effect::Redraw]),
-            (Some(Command::Suspend), _) => return Some(vec![Effect::Suspend]),
+            (Some(Command::Redraw), _) => self.effects.push(Effect::Redraw),
+            (Some(Command::Suspend), _) => self.effects.push(Effect::Suspend),
             (Some(Command::PageUp), _) => scroll.page(-1, transcript),
             (Some(Command::PageDown), _) => scroll.page(1, transcript),
             (_, Key::Up) => scroll.step(-1, transcript),
@@ -53,7 +50,7 @@ impl App {
             (_, Key::Right) => *depth = Depth::Full,
             _ => {}
         }
-        Some(Vec::new())
+        true
     }
 
     /// What the reader shows, when it is open.

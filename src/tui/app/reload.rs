@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::look::theme;
 use super::sessions::Awaited;
-use super::{App, Done, Effect, completion, task, transcript_options};
+use super::{App, Done, Effect, completion, transcript_options};
 use crate::agent::{Input, Process};
 use crate::config::layout::Layout;
 use crate::config::{Home, Settings};
@@ -70,18 +70,18 @@ impl Files {
 
 impl App {
     /// Lets the extensions go, to start them anew.
-    pub(super) fn reload(&mut self) -> Vec<Effect> {
+    pub(super) fn reload(&mut self) {
         if !self.is_between_turns() {
-            return Vec::new();
+            return;
         }
         self.is_opening = true;
-        self.request(Awaited::LetGo, |_, request| Input::LetGo(request))
+        self.request(Awaited::LetGo, |_, request| Input::LetGo(request));
     }
 
     /// The extensions were let go: they end and are started anew while everything goes on.
-    pub(super) fn relaunch(&mut self, old: Box<Host>) -> Vec<Effect> {
+    pub(super) fn relaunch(&mut self, old: Box<Host>) {
         let (relaunch, home) = (self.relaunch.clone(), self.process.home.clone());
-        task(move || {
+        self.task(move || {
             // One that holds on to something must have let go of it before it is started again.
             old.shut_down();
             let files = Files::load(&home);
@@ -95,9 +95,9 @@ impl App {
     }
 
     /// The extensions are ready: the core goes on with them.
-    pub(super) fn extend(&mut self, mut reloaded: Reloaded) -> Vec<Effect> {
+    pub(super) fn extend(&mut self, mut reloaded: Reloaded) {
         let Some(host) = reloaded.host.take() else {
-            return Vec::new();
+            return;
         };
         let settings = Box::new(reloaded.files.settings.clone());
         self.request(Awaited::Extend(Box::new(reloaded)), |_, request| {
@@ -110,7 +110,7 @@ impl App {
     }
 
     /// The core goes on with them.
-    pub(super) fn reloaded(&mut self, reloaded: Reloaded, now: Instant) -> Vec<Effect> {
+    pub(super) fn reloaded(&mut self, reloaded: Reloaded, now: Instant) {
         self.is_opening = false;
         self.process = Arc::new(Process {
             extensions: reloaded.registry,
@@ -127,8 +127,7 @@ impl App {
         }
         self.transcript
             .push_notice("extensions were started anew, and settings were read again");
-        let mut effects = vec![Effect::Palette(self.palette())];
-        effects.extend(self.carry_out(now));
-        effects
+        self.effects.push(Effect::Palette(self.palette()));
+        self.carry_out(now);
     }
 }

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::effect::task;
 use super::pickers::Picks;
 use super::sessions::Next;
-use super::{App, Done, Effect, Opened, transcript_options};
+use super::{App, Done, Opened, transcript_options};
 use crate::agent::{self, Choice, Past, Process, Reason};
 use crate::chat::Message;
 use crate::error::Result;
@@ -22,16 +21,16 @@ const ROWS: usize = 12;
 
 impl App {
     /// `/resume`, and what `-r` begins with.
-    pub(super) fn list_sessions(&mut self) -> Vec<Effect> {
+    pub(super) fn list_sessions(&mut self) {
         if self.session.is_some() && !self.is_between_turns() {
-            return Vec::new();
+            return;
         }
         let home = self.process.home.clone();
-        self.look_up(move || Done::Sessions(session::list(&home, None)))
+        self.look_up(move || Done::Sessions(session::list(&home, None)));
     }
 
     /// The sessions are known: one is chosen.
-    pub(super) fn sessions_listed(&mut self, listed: Result<Vec<Listed>>) -> Vec<Effect> {
+    pub(super) fn sessions_listed(&mut self, listed: Result<Vec<Listed>>) {
         let listed = match listed {
             Ok(listed) if !listed.is_empty() => listed,
             Ok(_) => {
@@ -61,10 +60,9 @@ impl App {
         let open = usize::from(items.iter().all(|item| item.tab != 0));
         let picker = Picker::new("Sessions", items, ROWS).with_tabs(tabs, open);
         self.open_picker(picker, Picks::Sessions(listed));
-        Vec::new()
     }
 
-    pub(super) fn session_picked(&mut self, listed: Listed) -> Vec<Effect> {
+    pub(super) fn session_picked(&mut self, listed: Listed) {
         let current = self
             .session
             .as_ref()
@@ -73,31 +71,30 @@ impl App {
             return self.tell("that is the session that is open");
         }
         if self.session.is_some() && !self.is_between_turns() {
-            return Vec::new();
+            return;
         }
         self.awaits_pick = false;
-        self.once_saved(Next::Resume(Box::new(listed)))
+        self.once_saved(Next::Resume(Box::new(listed)));
     }
 
-    pub(super) fn resume(&mut self, listed: Listed) -> Vec<Effect> {
+    pub(super) fn resume(&mut self, listed: Listed) {
         self.is_opening = true;
         let opening = self.resuming();
-        task(move || Done::Opened(opening.resume(&listed)))
+        self.task(move || Done::Opened(opening.resume(&listed)));
     }
 
     /// A picker was closed without a choice. At the start, a fresh session is opened then.
-    pub(super) fn picker_closed(&mut self) -> Vec<Effect> {
-        match std::mem::take(&mut self.awaits_pick) {
-            true => self.open(Reason::Startup),
-            false => Vec::new(),
+    pub(super) fn picker_closed(&mut self) {
+        if std::mem::take(&mut self.awaits_pick) {
+            self.open(Reason::Startup);
         }
     }
 
     /// `-c`: goes on with the newest session of the directory.
-    pub(super) fn resume_newest(&mut self) -> Vec<Effect> {
+    pub(super) fn resume_newest(&mut self) {
         self.is_opening = true;
         let opening = self.resuming();
-        task(move || Done::Opened(opening.newest()))
+        self.task(move || Done::Opened(opening.newest()));
     }
 
     fn resuming(&self) -> Resuming {

@@ -8,7 +8,7 @@ use super::account::Why;
 use super::deaf::Deaf;
 use super::queue::Queue;
 use super::submit::Line;
-use super::{App, Done, Effect, Opened, Surface, Turn, task, transcript_options};
+use super::{App, Done, Effect, Opened, Surface, Turn, transcript_options};
 use crate::agent::{
     Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey, Toolset,
 };
@@ -62,7 +62,7 @@ pub struct Asked {
 
 impl App {
     /// The first step: asks for trust, or opens a session.
-    pub fn start(&mut self) -> Vec<Effect> {
+    pub fn start(&mut self) {
         // A session that is resumed has none.
         self.awaits_banner = self.options.resume_picker || self.options.resume_newest;
         if self.layout.banner && !self.awaits_banner {
@@ -90,14 +90,13 @@ impl App {
                 let asks = panel::Trust::new(&path, broader.as_deref(), &loads, lasts);
                 self.surface = Some(Surface::Trust(asks));
                 self.deaf = Deaf::Unseen;
-                Vec::new()
             }
         }
     }
 
-    fn refuse(&mut self, error: Error) -> Vec<Effect> {
+    fn refuse(&mut self, error: Error) {
         self.farewell = Some(error.to_string());
-        vec![Effect::Quit(1)]
+        self.effects.push(Effect::Quit(1));
     }
 
     /// The directory above that may be trusted instead: the top-most one below the person's home,
@@ -117,9 +116,9 @@ impl App {
     }
 
     /// The question about trust is answered.
-    pub(super) fn trust_decided(&mut self, decision: panel::Decision) -> Vec<Effect> {
+    pub(super) fn trust_decided(&mut self, decision: panel::Decision) {
         let directory = match decision {
-            panel::Decision::Quit => return vec![Effect::Quit(1)],
+            panel::Decision::Quit => return self.effects.push(Effect::Quit(1)),
             panel::Decision::Here => self.cwd.clone(),
             panel::Decision::Broader => self.broader().unwrap_or_else(|| self.cwd.clone()),
         };
@@ -139,11 +138,11 @@ impl App {
             trusted: Some(directory),
             ..(*self.process).clone()
         });
-        self.begin()
+        self.begin();
     }
 
     /// Opens the first session, as the command line asks for it.
-    pub(super) fn begin(&mut self) -> Vec<Effect> {
+    pub(super) fn begin(&mut self) {
         if self.options.resume_picker {
             self.awaits_pick = true;
             self.list_sessions()
@@ -154,11 +153,11 @@ impl App {
         }
     }
 
-    pub(super) fn open(&mut self, reason: Reason) -> Vec<Effect> {
+    pub(super) fn open(&mut self, reason: Reason) {
         let (process, choice) = (self.process.clone(), self.choice());
         let transcript = Transcript::new(transcript_options(&self.settings));
         self.is_opening = true;
-        task(move || {
+        self.task(move || {
             let mut warnings = Vec::new();
             let spec = process.open(choice, &mut warnings);
             Done::Opened(spec.map(|spec| {
@@ -187,7 +186,7 @@ impl App {
     }
 
     /// A session can begin, in the place of the one before.
-    pub(super) fn opened(&mut self, opened: Result<Box<Opened>>) -> Vec<Effect> {
+    pub(super) fn opened(&mut self, opened: Result<Box<Opened>>) {
         self.is_opening = false;
         let Opened {
             spec,
@@ -208,7 +207,7 @@ impl App {
             false => self.transcript.begin(transcript),
         }
         self.warn(warnings);
-        let mut effects = self.close(Some(reason));
+        self.close(Some(reason));
         let key = self.next_session();
         self.session = Some(Session {
             key,
@@ -227,19 +226,19 @@ impl App {
             reason,
             handle: None,
         };
-        effects.push(Effect::Send(Input::Open(key, Arc::new(spec), past, origin)));
+        self.effects
+            .push(Effect::Send(Input::Open(key, Arc::new(spec), past, origin)));
         // It was there before anything could be typed.
         let typed = std::mem::take(&mut self.submitted);
         if let Some(prompt) = self.held_prompt.take() {
-            effects.extend(self.submit_text(prompt, Instant::now()));
+            self.submit_text(prompt, Instant::now());
         }
         self.submitted.extend(typed);
-        effects.extend(self.carry_out(Instant::now()));
-        effects
+        self.carry_out(Instant::now());
     }
 
     /// There is no such session: the present one goes on, else a fresh one is opened.
-    fn not_opened(&mut self, error: &Error) -> Vec<Effect> {
+    fn not_opened(&mut self, error: &Error) {
         let why = error.to_string();
         if self.session.is_some() {
             self.transcript.push_error(&why);
@@ -255,29 +254,28 @@ impl App {
         let options = &mut self.options;
         let resumed = [&mut options.resume_newest, &mut options.resume_picker];
         if !resumed.into_iter().any(std::mem::take) {
-            return Vec::new();
+            return;
         }
         if let Some(prompt) = self.held_prompt.take() {
             self.give_back([Line::of(prompt)]);
         }
-        self.open(Reason::Startup)
+        self.open(Reason::Startup);
     }
 
     /// Lets the session go. `next` is why another takes its place.
-    pub(super) fn close(&mut self, next: Option<Reason>) -> Vec<Effect> {
+    pub(super) fn close(&mut self, next: Option<Reason>) {
         let Some(session) = self.session.take() else {
-            return Vec::new();
+            return;
         };
-        let mut effects = self.refuse_questions("the session is another one");
+        self.refuse_questions("the session is another one");
         self.queue = Queue::default();
         self.scroll.follow();
         let request = self.next_request();
-        effects.push(Effect::Send(Input::Close {
+        self.effects.push(Effect::Send(Input::Close {
             session: session.key,
             request,
             next,
         }));
-        effects.extend(self.clear_shown());
-        effects
+        self.clear_shown();
     }
 }

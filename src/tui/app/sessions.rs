@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::reload::Reloaded;
 use super::tree::Rewound;
 use super::turn::Phase;
-use super::{App, Done, Effect, Turn, task};
+use super::{App, Done, Effect, Turn};
 use crate::agent::{Answer, Input, Reason, RequestId, SessionKey, Want};
 use crate::session::{self, Entry, Listed};
 use crate::text::one_line;
@@ -44,7 +44,7 @@ pub(super) enum Next {
 
 impl App {
     /// Does this once the session is saved. Where it cannot be, the person decides.
-    pub(super) fn once_saved(&mut self, next: Next) -> Vec<Effect> {
+    pub(super) fn once_saved(&mut self, next: Next) {
         let is_quitting = |one: &Awaited| matches!(one, Awaited::Save(Next::Quit));
         // A core that does not answer must not keep anybody.
         let insists = self.awaited.values().any(is_quitting);
@@ -58,12 +58,12 @@ impl App {
         })
     }
 
-    fn go_on(&mut self, next: Next) -> Vec<Effect> {
+    fn go_on(&mut self, next: Next) {
         match next {
             Next::New => self.open(Reason::New),
             Next::Resume(listed) => self.resume(*listed),
             Next::Tree => self.ask(Awaited::Tree, Want::Info),
-            Next::Quit => vec![Effect::Quit(0)],
+            Next::Quit => self.effects.push(Effect::Quit(0)),
         }
     }
 
@@ -83,15 +83,16 @@ impl App {
     }
 
     /// Sends a request about the session, if there is one.
-    pub(super) fn send(&mut self, want: Want) -> Vec<Effect> {
+    pub(super) fn send(&mut self, want: Want) {
         let request = self.next_request();
-        let session = self.session.as_ref();
-        let sent = session.map(|session| Effect::Send(Input::Want(session.key, request, want)));
-        sent.into_iter().collect()
+        if let Some(session) = &self.session {
+            self.effects
+                .push(Effect::Send(Input::Want(session.key, request, want)));
+        }
     }
 
     /// The same when the answer is awaited.
-    pub(super) fn ask(&mut self, awaited: Awaited, want: Want) -> Vec<Effect> {
+    pub(super) fn ask(&mut self, awaited: Awaited, want: Want) {
         self.request(awaited, |session, request| {
             Input::Want(session, request, want)
         })
@@ -102,62 +103,58 @@ impl App {
         &mut self,
         awaited: Awaited,
         input: impl FnOnce(SessionKey, RequestId) -> Input,
-    ) -> Vec<Effect> {
+    ) {
         let Some(session) = self.session.as_ref().map(|session| session.key) else {
-            return Vec::new();
+            return;
         };
         let request = self.next_request();
         self.awaited.insert(request, awaited);
-        vec![Effect::Send(input(session, request))]
+        self.effects.push(Effect::Send(input(session, request)));
     }
 
-    pub(super) fn new_session(&mut self) -> Vec<Effect> {
-        match self.is_between_turns() {
-            true => self.once_saved(Next::New),
-            false => Vec::new(),
+    pub(super) fn new_session(&mut self) {
+        if self.is_between_turns() {
+            self.once_saved(Next::New);
         }
     }
 
-    pub(super) fn fork(&mut self, name: &str) -> Vec<Effect> {
+    pub(super) fn fork(&mut self, name: &str) {
         if !self.is_between_turns() {
-            return Vec::new();
+            return;
         }
         self.is_opening = true;
         let fork = self.next_session();
         let name = label(name);
         // The core begins the fork before it answers, and what is drawn for that shall stay.
-        let mut effects = self.clear_shown();
-        effects.extend(
-            self.request(Awaited::Fork(fork, name), |session, request| Input::Fork {
-                session,
-                request,
-                fork,
-                handle: None,
-                replaces: true,
-            }),
-        );
-        effects
+        self.clear_shown();
+        self.request(Awaited::Fork(fork, name), |session, request| Input::Fork {
+            session,
+            request,
+            fork,
+            handle: None,
+            replaces: true,
+        });
     }
 
-    pub(super) fn name(&mut self, name: &str) -> Vec<Effect> {
+    pub(super) fn name(&mut self, name: &str) {
         if self.session.is_none() {
             self.is_between_turns();
-            return Vec::new();
+            return;
         }
         let name = label(name);
         self.transcript.push_notice(&match &name {
             Some(name) => format!("this session is called `{name}`"),
             None => "this session has no name".into(),
         });
-        self.send(Want::Rename(name))
+        self.send(Want::Rename(name));
     }
 
-    pub(super) fn export(&mut self, path: &str) -> Vec<Effect> {
+    pub(super) fn export(&mut self, path: &str) {
         if !self.is_between_turns() {
-            return Vec::new();
+            return;
         }
         let Some(session) = &self.session else {
-            return Vec::new();
+            return;
         };
         let home = self.process.env.path("HOME");
         let path = match (path.strip_prefix("~/"), home) {
@@ -171,16 +168,16 @@ impl App {
             _ => path.into(),
         };
         let path = session.workspace.join(path);
-        self.ask(Awaited::Export(path), Want::Messages)
+        self.ask(Awaited::Export(path), Want::Messages);
     }
 
-    pub(super) fn compact(&mut self, focus: &str, now: Instant) -> Vec<Effect> {
+    pub(super) fn compact(&mut self, focus: &str, now: Instant) {
         if self.turn().is_none() && !self.is_between_turns() {
-            return Vec::new();
+            return;
         }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
-            return Vec::new();
+            return;
         };
         match &session.turn {
             Some(turn) => self.transcript.push_notice(match turn {
@@ -200,29 +197,24 @@ impl App {
             focus: Some(focus.to_owned()).filter(|focus| !focus.is_empty()),
             during_turn: true,
         };
-        vec![Effect::Send(Input::Want(session.key, request, want))]
+        self.effects
+            .push(Effect::Send(Input::Want(session.key, request, want)));
     }
 
-    pub(super) fn undo(&mut self) -> Vec<Effect> {
-        match self.is_between_turns() {
-            true => self.ask(Awaited::Undo, Want::Undo),
-            false => Vec::new(),
+    pub(super) fn undo(&mut self) {
+        if self.is_between_turns() {
+            self.ask(Awaited::Undo, Want::Undo);
         }
     }
 
     /// The core has answered a request.
-    pub(super) fn awaited(
-        &mut self,
-        request: RequestId,
-        answer: Answer,
-        now: Instant,
-    ) -> Vec<Effect> {
+    pub(super) fn awaited(&mut self, request: RequestId, answer: Answer, now: Instant) {
         let Some(awaited) = self.awaited.remove(&request) else {
             if let (Answer::Done, Some(session)) = (answer, &mut self.session) {
                 // It became a part of a turn that an extension had begun.
                 session.turn.take_if(|turn| turn.request == request);
             }
-            return Vec::new();
+            return;
         };
         match (awaited, answer) {
             (Awaited::Fork(key, name), Answer::Forked(log)) => self.forked(key, name, log, now),
@@ -233,26 +225,20 @@ impl App {
             (Awaited::Tree, Answer::Info(info)) => self.look_through(info.log, info.head),
             (Awaited::Save(next), Answer::Done) => {
                 self.is_opening &= matches!(next, Next::Quit);
-                let mut effects = self.go_on(next);
-                effects.extend(self.carry_out(now));
-                effects
+                self.go_on(next);
+                self.carry_out(now);
             }
             (Awaited::Rewind(rewound), Answer::Done) => self.rewound(*rewound, now),
             (Awaited::LetGo, Answer::Extensions(old)) => self.relaunch(old),
             (Awaited::Extend(reloaded), Answer::Done) => self.reloaded(*reloaded, now),
-            (Awaited::Undo, Answer::Undone(done)) => {
-                match done {
-                    Ok(text) => self.transcript.push_notice(&text),
-                    Err(why) => self.transcript.push_error(&why),
-                }
-                Vec::new()
-            }
-            _ => Vec::new(),
+            (Awaited::Undo, Answer::Undone(Ok(text))) => self.tell(&text),
+            (Awaited::Undo, Answer::Undone(Err(why))) => self.transcript.push_error(&why),
+            _ => {}
         }
     }
 
     /// The core has refused a request; why is told already.
-    pub(super) fn refused(&mut self, request: RequestId, now: Instant) -> Vec<Effect> {
+    pub(super) fn refused(&mut self, request: RequestId, now: Instant) {
         match self.awaited.remove(&request) {
             Some(Awaited::Fork(..) | Awaited::Rewind(_)) => {
                 self.is_opening = false;
@@ -267,7 +253,7 @@ impl App {
                 }
                 self.carry_out(now)
             }
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
@@ -277,10 +263,10 @@ impl App {
         name: Option<String>,
         log: Option<PathBuf>,
         now: Instant,
-    ) -> Vec<Effect> {
+    ) {
         self.is_opening = false;
         let Some(session) = &mut self.session else {
-            return Vec::new();
+            return;
         };
         session.key = key;
         session.turn = None;
@@ -292,23 +278,19 @@ impl App {
             "forked: from here on this is a session of its own; the one before stays as it is",
         );
         // What was drawn while the log was copied.
-        let mut effects = self.clear_shown();
-        effects.extend(name.map(|name| self.name(&name)).unwrap_or_default());
-        effects.extend(self.carry_out(now));
-        effects
+        self.clear_shown();
+        if let Some(name) = name {
+            self.name(&name);
+        }
+        self.carry_out(now);
     }
 
-    fn write_page(
-        &mut self,
-        path: PathBuf,
-        entries: Vec<Entry>,
-        log: Option<PathBuf>,
-    ) -> Vec<Effect> {
+    fn write_page(&mut self, path: PathBuf, entries: Vec<Entry>, log: Option<PathBuf>) {
         let name = self
             .session
             .as_ref()
             .and_then(|session| session.name.clone());
-        task(move || {
+        self.task(move || {
             let (_, page) = session::export_html(name, &entries, log.as_deref());
             Done::Notice(match session::write_page(&path, page.as_bytes()) {
                 Ok(()) => format!("this session was written to `{}`", path.display()),

@@ -23,18 +23,18 @@ impl App {
     }
 
     /// A command for the shell. While something runs it waits.
-    pub(super) fn shell(&mut self, command: &str, now: Instant) -> Vec<Effect> {
+    pub(super) fn shell(&mut self, command: &str, now: Instant) {
         if command.is_empty() {
             return self.tell("put a command behind the `!`, as in `!git status`");
         }
         let line = Line::of(format!("!{command}"));
         if self.is_busy() {
             self.queue.later(line);
-            return Vec::new();
+            return;
         }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
-            return Vec::new();
+            return;
         };
         session.asked = Some(Asked { request, line });
         session.shell = Some(Turn {
@@ -43,7 +43,8 @@ impl App {
         });
         self.transcript.start_shell(command);
         let want = Want::Shell(command.to_owned());
-        vec![Effect::Send(Input::Want(session.key, request, want))]
+        self.effects
+            .push(Effect::Send(Input::Want(session.key, request, want)));
     }
 
     /// An event of the running command; false when it is none.
@@ -59,24 +60,22 @@ impl App {
         }
     }
 
-    pub(super) fn shell_done(&mut self, result: &ToolResult, now: Instant) -> Vec<Effect> {
+    pub(super) fn shell_done(&mut self, result: &ToolResult, now: Instant) {
         if let Some(session) = &mut self.session {
             session.shell = None;
             session.asked = None;
         }
         self.transcript.end_shell(Some(&result.content));
-        self.next_line(now)
+        self.next_line(now);
     }
 
     /// Carries out what waited until nothing runs.
-    pub(super) fn next_line(&mut self, now: Instant) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    pub(super) fn next_line(&mut self, now: Instant) {
         while !self.is_busy() {
             let Some(line) = self.next_later() else {
                 break;
             };
-            effects.extend(self.run(line, now));
+            self.run(line, now);
         }
-        effects
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::images::{QUESTION, without_path};
 use super::session::Asked;
-use super::{App, Done, Effect, Turn, commands, task};
+use super::{App, Done, Effect, Turn, commands};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source, Want};
 use crate::chat::Image;
 use crate::config::resources::{Skill, template};
@@ -85,13 +85,13 @@ enum Form<'a> {
 
 impl App {
     /// Enter was pressed in the composer.
-    pub(super) fn submit(&mut self, now: Instant) -> Vec<Effect> {
+    pub(super) fn submit(&mut self, now: Instant) {
         if self.enter_waits() || self.composer.draft().is_blank() {
-            return Vec::new();
+            return;
         }
         let text = self.composer.draft().buffer.expand();
-        if let Some(effects) = self.catch_key(&text) {
-            return effects;
+        if self.catch_key(&text) {
+            return;
         }
         if self.session.is_none() && !self.is_opening && !is_own_command(&text) {
             let why = self.no_session.as_deref();
@@ -109,46 +109,40 @@ impl App {
             images: draft.images,
             ..Line::of(text.clone())
         };
-        self.send_through_hooks(line, Some(text), now)
+        self.send_through_hooks(line, Some(text), now);
     }
 
     /// Submits a text that nobody typed here: the first prompt, or what a command made.
-    pub(super) fn submit_text(&mut self, text: String, now: Instant) -> Vec<Effect> {
-        self.send_through_hooks(Line::of(text), None, now)
+    pub(super) fn submit_text(&mut self, text: String, now: Instant) {
+        self.send_through_hooks(Line::of(text), None, now);
     }
 
     /// Submits what an extension says in the person's place. It runs no command, so that none can
     /// call itself.
-    pub(super) fn submit_prompt(&mut self, text: String, now: Instant) -> Vec<Effect> {
+    pub(super) fn submit_prompt(&mut self, text: String, now: Instant) {
         let line = Line {
             is_prompt: true,
             ..Line::of(text)
         };
-        self.send_through_hooks(line, None, now)
+        self.send_through_hooks(line, None, now);
     }
 
-    fn send_through_hooks(
-        &mut self,
-        line: Line,
-        typed: Option<String>,
-        now: Instant,
-    ) -> Vec<Effect> {
-        let (stage, mut effects) = self.ask_hooks(&line.text);
+    fn send_through_hooks(&mut self, line: Line, typed: Option<String>, now: Instant) {
+        let stage = self.ask_hooks(&line.text);
         self.submitted.push_back(Submitted { stage, line, typed });
-        effects.extend(self.carry_out(now));
-        effects
+        self.carry_out(now);
     }
 
-    fn ask_hooks(&mut self, text: &str) -> (Stage, Vec<Effect>) {
+    fn ask_hooks(&mut self, text: &str) -> Stage {
         if !self.process.extensions.hooks.contains(&HookKind::Input) {
-            return (Stage::Ready(None), Vec::new());
+            return Stage::Ready(None);
         }
         let request = self.next_request();
         let hook = Hook::Input {
             text: text.to_owned(),
         };
-        let effect = Effect::Send(Input::Hook(request, hook));
-        (Stage::Hooked(request), vec![effect])
+        self.effects.push(Effect::Send(Input::Hook(request, hook)));
+        Stage::Hooked(request)
     }
 
     /// Submits what a skill says, and what is said to it.
@@ -158,7 +152,7 @@ impl App {
         typed: String,
         said: String,
         images: Vec<Image>,
-    ) -> Vec<Effect> {
+    ) {
         let request = self.next_request();
         self.submitted.push_back(Submitted {
             stage: Stage::Skill(request),
@@ -169,7 +163,7 @@ impl App {
             typed: Some(typed),
         });
         let work = move || Done::Read(request, skill.prompt(&said).map(Some));
-        task(work)
+        self.task(work);
     }
 
     /// The file that a line waited for has been read.
@@ -178,21 +172,20 @@ impl App {
         request: RequestId,
         text: crate::error::Result<Option<String>>,
         now: Instant,
-    ) -> Vec<Effect> {
+    ) {
         let waits = |submitted: &Submitted| match submitted.stage {
             Stage::Skill(one) | Stage::Template(one) => one == request,
             Stage::Hooked(_) | Stage::Ready(_) | Stage::Image(_) | Stage::Through => false,
         };
         let Some(at) = self.submitted.iter().position(waits) else {
-            return Vec::new();
+            return;
         };
-        let mut effects = Vec::new();
         match text {
             Ok(Some(text)) => {
-                let mut stage = Stage::Through;
-                if let Stage::Skill(_) = self.submitted[at].stage {
-                    (stage, effects) = self.ask_hooks(&text);
-                }
+                let stage = match self.submitted[at].stage {
+                    Stage::Skill(_) => self.ask_hooks(&text),
+                    _ => Stage::Through,
+                };
                 let submitted = &mut self.submitted[at];
                 submitted.stage = stage;
                 submitted.line.text = text;
@@ -206,13 +199,12 @@ impl App {
                         self.transcript.push_error(&error.to_string());
                         self.give_back([line]);
                     }
-                    (_, Some(line)) => effects = self.run_added(&line.text),
+                    (_, Some(line)) => self.run_added(&line.text),
                     (_, None) => {}
                 }
             }
         }
-        effects.extend(self.carry_out(now));
-        effects
+        self.carry_out(now);
     }
 
     /// Keeps what cannot be sent now: it is a draft again, above the one there is by now. A command is
@@ -260,27 +252,21 @@ impl App {
             .into_iter()
             .partition(|one| !is_own_command(&one.line.text) && gives_up(one));
         self.submitted = kept;
-        self.give_back(given_up.into_iter().map(|submitted| submitted.line));
+        self.give_back(given_up.into_iter().map(|submitted| submitted.line))
     }
 
     /// The extensions have looked at a line.
-    pub(super) fn input_hooked(
-        &mut self,
-        request: RequestId,
-        verdict: Verdict,
-        now: Instant,
-    ) -> Vec<Effect> {
+    pub(super) fn input_hooked(&mut self, request: RequestId, verdict: Verdict, now: Instant) {
         let waits =
             |line: &&mut Submitted| matches!(line.stage, Stage::Hooked(one) if one == request);
         if let Some(line) = self.submitted.iter_mut().find(waits) {
             line.stage = Stage::Ready(Some(verdict));
         }
-        self.carry_out(now)
+        self.carry_out(now);
     }
 
     /// Does what the oldest lines want, up to the first that waits.
-    pub(super) fn carry_out(&mut self, now: Instant) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    pub(super) fn carry_out(&mut self, now: Instant) {
         while self
             .submitted
             .front()
@@ -289,9 +275,8 @@ impl App {
             let Some(line) = self.submitted.pop_front() else {
                 break;
             };
-            effects.extend(self.advance(line, now));
+            self.advance(line, now);
         }
-        effects
     }
 
     fn is_ready(&self, submitted: &Submitted) -> bool {
@@ -303,7 +288,7 @@ impl App {
         }
     }
 
-    fn advance(&mut self, submitted: Submitted, now: Instant) -> Vec<Effect> {
+    fn advance(&mut self, submitted: Submitted, now: Instant) {
         let Submitted {
             stage,
             mut line,
@@ -320,7 +305,7 @@ impl App {
                     self.transcript.push_notice(&notice);
                 }
                 if consumed {
-                    return Vec::new();
+                    return;
                 }
                 line.text = replacement.unwrap_or(line.text);
             }
@@ -333,8 +318,8 @@ impl App {
         if let Some(typed) = typed {
             self.history_append(&typed);
         }
-        let looks = self.look_for_image(&line.text);
-        let Some((number, task)) = looks.filter(|_| !line.is_prompt) else {
+        let looks = (!line.is_prompt).then(|| self.look_for_image(&line.text));
+        let Some(number) = looks.flatten() else {
             return self.run(line, now);
         };
         self.submitted.push_front(Submitted {
@@ -342,7 +327,6 @@ impl App {
             line,
             typed: None,
         });
-        vec![task]
     }
 
     /// The file that a line seems to begin with has been read.
@@ -351,7 +335,7 @@ impl App {
         number: u64,
         images: Result<Vec<Image>, Option<String>>,
         now: Instant,
-    ) -> Vec<Effect> {
+    ) {
         let images = images.unwrap_or_else(|why| {
             self.tell_why_no_image(why);
             Vec::new()
@@ -366,11 +350,11 @@ impl App {
                 line.is_prompt = true;
             }
         }
-        self.carry_out(now)
+        self.carry_out(now);
     }
 
     /// Does what a line says.
-    pub(super) fn run(&mut self, line: Line, now: Instant) -> Vec<Effect> {
+    pub(super) fn run(&mut self, line: Line, now: Instant) {
         let form = match line.is_prompt {
             true => Form::Prompt,
             false => form(&line.text),
@@ -381,11 +365,8 @@ impl App {
                 self.shell(command, now)
             }
             Form::Slash(name, args) => match self.command(name, args, now) {
-                Some(effects) => {
-                    self.leave_out(&line.images);
-                    effects
-                }
-                None => self.look_for_template(line),
+                true => self.leave_out(&line.images),
+                false => self.look_for_template(line),
             },
             Form::Prompt => self.prompt(line, now),
         }
@@ -399,7 +380,7 @@ impl App {
     }
 
     /// Reads the template that a line may name. What was submitted later waits for it.
-    fn look_for_template(&mut self, line: Line) -> Vec<Effect> {
+    fn look_for_template(&mut self, line: Line) {
         let request = self.next_request();
         let places = self.places();
         let typed = line.text.clone();
@@ -417,45 +398,45 @@ impl App {
             line,
             typed: None,
         });
-        task(work)
+        self.task(work);
     }
 
     /// A slash line that is neither e's own nor a template.
-    fn run_added(&mut self, text: &str) -> Vec<Effect> {
+    fn run_added(&mut self, text: &str) {
         let Form::Slash(name, args) = form(text) else {
-            return Vec::new();
+            return;
         };
-        if let Some(effects) = self.extension_command(name, args) {
-            return effects;
+        if !self.extension_command(name, args) {
+            self.tell(&format!("there is no command /{name} - see /help"));
         }
-        let says = format!("there is no command /{name} - see /help");
-        self.tell(&says)
     }
 
     /// Says something to the model: a new turn, or a message into the running one.
-    pub(super) fn prompt(&mut self, mut line: Line, now: Instant) -> Vec<Effect> {
+    pub(super) fn prompt(&mut self, mut line: Line, now: Instant) {
         line.is_prompt = true;
         if line.text.trim().is_empty() && !line.images.is_empty() {
             line.text = QUESTION.to_owned();
         }
         let request = self.next_request();
         let Some(session) = &mut self.session else {
-            return Vec::new();
+            return;
         };
         let key = session.key;
         if session.shell.is_some() || session.turn.as_ref().is_some_and(|turn| !turn.hears()) {
             self.queue.later(line);
-            return Vec::new();
+            return;
         }
         if session.turn.is_some() {
             if !line.images.is_empty() {
                 self.transcript.push_notice(NO_IMAGES);
                 self.give_back([line]);
-                return Vec::new();
+                return;
             }
             let want = Want::Steer(line.text.clone());
             self.queue.steer(request, line);
-            return vec![Effect::Send(Input::Want(key, request, want))];
+            return self
+                .effects
+                .push(Effect::Send(Input::Want(key, request, want)));
         }
         session.turn = Some(Turn::new(request, now));
         self.transcript.push_user(&line.text, line.images.len());
@@ -466,7 +447,8 @@ impl App {
         };
         session.asked = Some(Asked { request, line });
         let want = Want::Prompt(prompt, Limits::default());
-        vec![Effect::Send(Input::Want(key, request, want))]
+        self.effects
+            .push(Effect::Send(Input::Want(key, request, want)));
     }
 }
 

@@ -3,6 +3,7 @@
 mod choosing;
 mod opening;
 
+use std::collections::VecDeque;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -110,8 +111,8 @@ impl Table {
             now: Instant::now(),
             is_full: false,
         };
-        let effects = table.app.start();
-        table.carry_out(effects);
+        table.app.start();
+        table.carry_out();
         table.app.after_frame(table.now);
         table
     }
@@ -122,13 +123,13 @@ impl Table {
         Self::new(&[files, &[settings]].concat())
     }
 
-    /// Runs the tasks among these and all that follow; the rest in short.
-    fn carry_out(&mut self, effects: Vec<Effect>) -> String {
+    /// Runs the tasks that are wanted and all that follow; the rest in short.
+    fn carry_out(&mut self) -> String {
         let mut shown = Vec::new();
-        let mut pending: std::collections::VecDeque<_> = effects.into();
+        let mut pending = VecDeque::from(self.app.take_effects());
         while let Some(effect) = pending.pop_front() {
             match effect {
-                Effect::Task(task) => pending.extend(self.app.on_done((task.0)())),
+                Effect::Task(task) => self.app.on_done((task.0)()),
                 Effect::Send(Input::Want(_, _, Want::Prompt(prompt, _))) => {
                     shown.push(format!("prompt {}", prompt.text));
                     self.app.session.as_mut().unwrap().turn = None;
@@ -145,13 +146,14 @@ impl Table {
                         false => Answer::Done,
                     };
                     let answered = Output::Answer { request, answer };
-                    pending.extend(self.app.on_outputs(vec![answered], self.now));
+                    self.app.on_outputs(vec![answered], self.now);
                 }
                 Effect::Palette(_) => shown.push("palette".into()),
                 Effect::Quit(status) => shown.push(format!("quit {status}")),
                 Effect::Send(_) | Effect::Write(_) => {}
                 other => shown.push(format!("{other:?}")),
             }
+            pending.extend(self.app.take_effects());
         }
         shown.join(", ")
     }
@@ -171,8 +173,8 @@ impl Table {
             let InputEvent::Key(press) = event else {
                 continue;
             };
-            let effects = self.app.on_key(press, self.now);
-            shown.push(self.carry_out(effects));
+            self.app.on_key(press, self.now);
+            shown.push(self.carry_out());
         }
         shown.retain(|text| !text.is_empty());
         shown.join(", ")
@@ -249,8 +251,9 @@ fn what_cannot_be_saved_is_left_behind_by_a_person_alone() {
 #[test]
 fn a_core_that_does_not_answer_keeps_nobody() {
     let mut table = Table::ready(&[]);
+    table.app.once_saved(Next::Quit);
     assert!(matches!(
-        table.app.once_saved(Next::Quit)[..],
+        table.app.take_effects()[..],
         [Effect::Send(Input::Save { .. })]
     ));
     assert_eq!(table.press("\x04"), "quit 0");
@@ -275,8 +278,8 @@ fn a_line_that_an_extension_keeps_is_in_no_file() {
         let request = RequestId(table.app.last_request);
         let answer = Answer::Hooked(Box::new(verdict));
         let output = Output::Answer { request, answer };
-        let effects = table.app.on_outputs(vec![output], table.now);
-        table.carry_out(effects);
+        table.app.on_outputs(vec![output], table.now);
+        table.carry_out();
     }
     assert_eq!(table.file("history.jsonl"), "\"passed\"\n");
     // What was typed can be had back all the same.

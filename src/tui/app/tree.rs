@@ -7,7 +7,7 @@ use super::pickers::Picks;
 use super::resume::restored;
 use super::sessions::{Awaited, Next};
 use super::submit::Line;
-use super::{App, Done, Effect, task, transcript_options};
+use super::{App, Done, transcript_options};
 use crate::agent::Want;
 use crate::error::Result;
 use crate::session::{self, Entry, PastPrompt};
@@ -37,19 +37,14 @@ pub struct Rewound {
 
 impl App {
     /// Looks for the messages of the session.
-    pub(super) fn tree(&mut self) -> Vec<Effect> {
-        match self.is_between_turns() {
-            true => self.once_saved(Next::Tree),
-            false => Vec::new(),
+    pub(super) fn tree(&mut self) {
+        if self.is_between_turns() {
+            self.once_saved(Next::Tree);
         }
     }
 
     /// It is known where the session is.
-    pub(super) fn look_through(
-        &mut self,
-        log: Option<PathBuf>,
-        head: Option<String>,
-    ) -> Vec<Effect> {
+    pub(super) fn look_through(&mut self, log: Option<PathBuf>, head: Option<String>) {
         let Some(log) = log else {
             return self
                 .tell("there is nothing to go back to: this session has no message in a file");
@@ -61,34 +56,26 @@ impl App {
     }
 
     /// The messages are known: one is chosen.
-    pub(super) fn open_tree(
-        &mut self,
-        log: PathBuf,
-        prompts: Result<Vec<PastPrompt>>,
-    ) -> Vec<Effect> {
+    pub(super) fn open_tree(&mut self, log: PathBuf, prompts: Result<Vec<PastPrompt>>) {
         let prompts = match prompts {
             Ok(prompts) => prompts,
-            Err(error) => {
-                self.transcript.push_error(&error.to_string());
-                return Vec::new();
-            }
+            Err(error) => return self.transcript.push_error(&error.to_string()),
         };
         let last = prompts.iter().rposition(|prompt| prompt.is_living);
         let mut picker = Picker::new("Messages", prompts.iter().map(item).collect(), ROWS);
         picker.step(last.map_or(-1, |last| last as isize));
         self.open_picker(picker, Picks::Tree(log, prompts));
-        Vec::new()
     }
 
     /// A message was chosen: reads what was before it.
-    pub(super) fn go_back(&mut self, log: PathBuf, prompt: PastPrompt) -> Vec<Effect> {
+    pub(super) fn go_back(&mut self, log: PathBuf, prompt: PastPrompt) {
         if !self.is_between_turns() {
-            return Vec::new();
+            return;
         }
         self.is_opening = true;
         let options = transcript_options(&self.settings);
         let extensions = self.process.extensions.clone();
-        task(move || {
+        self.task(move || {
             let entries = session::load_at(&log, prompt.before.as_deref());
             Done::Rewound(entries.map(|entries| {
                 Box::new(Rewound {
@@ -102,7 +89,7 @@ impl App {
     }
 
     /// What was before the message is read.
-    pub(super) fn rewind(&mut self, rewound: Result<Box<Rewound>>) -> Vec<Effect> {
+    pub(super) fn rewind(&mut self, rewound: Result<Box<Rewound>>) {
         match rewound {
             Ok(mut rewound) => {
                 let entries = std::mem::take(&mut rewound.entries);
@@ -117,7 +104,7 @@ impl App {
         }
     }
 
-    pub(super) fn rewound(&mut self, rewound: Rewound, now: Instant) -> Vec<Effect> {
+    pub(super) fn rewound(&mut self, rewound: Rewound, now: Instant) {
         self.is_opening = false;
         self.transcript.replace(rewound.transcript);
         self.transcript
@@ -129,7 +116,7 @@ impl App {
             is_prompt: true,
             ..Line::of(rewound.text)
         }]);
-        self.carry_out(now)
+        self.carry_out(now);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::pickers::Picks;
-use super::{App, Done, Effect, task};
+use super::{App, Done};
 use crate::config::Trust;
 use crate::config::trust::{self, Decision};
 use crate::tui::view::picker::{Item, Picker};
@@ -16,7 +16,7 @@ pub struct Change {
 
 impl App {
     /// Asks what is to be recorded.
-    pub(super) fn ask_trust(&mut self) -> Vec<Effect> {
+    pub(super) fn ask_trust(&mut self) {
         let (home, process) = (self.process.home.clone(), self.process.trusted.clone());
         let cwd = self.cwd.clone();
         self.look_up(move || {
@@ -26,7 +26,7 @@ impl App {
     }
 
     /// What is recorded is known.
-    pub(super) fn offer_trust(&mut self, decision: Decision) -> Vec<Effect> {
+    pub(super) fn offer_trust(&mut self, decision: Decision) {
         let change = |directory: PathBuf, trusted| Change { directory, trusted };
         // What would be refused is not offered.
         let lasts = trust::may_last(&self.process.env, &self.cwd);
@@ -50,12 +50,11 @@ impl App {
         let title = format!("Trust in {}", self.cwd.display());
         let picker = Picker::new(title, items.collect(), changes.len()).with_note(is);
         self.open_picker(picker, Picks::Trust(changes));
-        Vec::new()
     }
 
-    pub(super) fn change_trust(&mut self, change: Change) -> Vec<Effect> {
+    pub(super) fn change_trust(&mut self, change: Change) {
         let process = self.process.clone();
-        task(move || {
+        self.task(move || {
             let Change { directory, trusted } = change;
             match trust::record(&process.home, &process.env, &directory, trusted) {
                 Err(error) => Done::Notice(error.to_string()),

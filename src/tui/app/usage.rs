@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{App, Done, Effect, task};
+use super::{App, Done};
 use crate::chat::Usage;
 use crate::provider::{Catalog, Model};
 use crate::session::{self, UsageReport};
@@ -21,14 +21,14 @@ const PERIODS: [(&[&str], Option<u64>, &str); 4] = [
 
 impl App {
     /// Adds up what was used.
-    pub(super) fn usage(&mut self, period: &str) -> Vec<Effect> {
+    pub(super) fn usage(&mut self, period: &str) {
         let word = if period.is_empty() { "7d" } else { period };
         let found = PERIODS.iter().find(|(words, ..)| words.contains(&word));
         let Some((_, hours, title)) = found else {
             return self.tell(&format!("`{word}` is no period: use 24h, 7d, 30d or all"));
         };
         let process = self.process.clone();
-        task(move || {
+        self.task(move || {
             let since = hours.map_or(0, |hours| clock::now_ms().saturating_sub(hours * 3_600_000));
             match session::usage(&process.home, since) {
                 Err(error) => Done::Notice(error.to_string()),

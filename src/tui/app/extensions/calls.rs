@@ -40,51 +40,39 @@ struct Call {
 }
 
 impl App {
-    /// Runs an extension's command; none when there is no such command.
-    pub(in crate::tui::app) fn extension_command(
-        &mut self,
-        name: &str,
-        args: &str,
-    ) -> Option<Vec<Effect>> {
-        let owner = self.process.extensions.command(name)?.owner;
-        let params = json!({"name": name, "args": args});
-        Some(vec![self.call(
-            owner,
-            "command",
-            params,
-            format!("/{name}"),
-        )])
+    /// Runs an extension's command; false when there is no such command.
+    pub(in crate::tui::app) fn extension_command(&mut self, name: &str, args: &str) -> bool {
+        let owner = self.process.extensions.command(name).map(|one| one.owner);
+        if let Some(owner) = owner {
+            let params = json!({"name": name, "args": args});
+            self.call(owner, "command", params, format!("/{name}"));
+        }
+        owner.is_some()
     }
 
     /// A key that nothing else wanted.
-    pub(in crate::tui::app) fn shortcut(&mut self, press: &KeyPress) -> Vec<Effect> {
+    pub(in crate::tui::app) fn shortcut(&mut self, press: &KeyPress) {
         let chord = press.name().unwrap_or_default();
         let Some(bound) = self.process.extensions.shortcut(&chord) else {
-            return Vec::new();
+            return;
         };
         let params = json!({"key": bound.item.shortcut.key});
-        vec![self.call(bound.owner, "shortcut", params, chord)]
+        self.call(bound.owner, "shortcut", params, chord);
     }
 
-    fn call(
-        &mut self,
-        to: ExtensionId,
-        method: &'static str,
-        params: Value,
-        what: String,
-    ) -> Effect {
+    fn call(&mut self, to: ExtensionId, method: &'static str, params: Value, what: String) {
         let request = self.next_request();
         let session = self.session.as_ref().map(|session| session.key);
         let calls = &mut self.extensions.calls;
         calls.open.insert(request, Call { what, session });
         calls.last = Some(to);
         self.extensions.prompt = Some((to, PROMPT));
-        Effect::Send(Input::Call {
+        self.effects.push(Effect::Send(Input::Call {
             request,
             to,
             method,
             params,
-        })
+        }));
     }
 
     /// An extension has answered a command, a shortcut or a completion.
@@ -93,7 +81,7 @@ impl App {
         request: RequestId,
         result: Result<Value, Failure>,
         now: Instant,
-    ) -> Vec<Effect> {
+    ) {
         let Some(Call { what, session }) = self.extensions.calls.open.remove(&request) else {
             return self.completed(request, result);
         };
@@ -104,10 +92,7 @@ impl App {
         });
         let answer = match answer {
             Ok(answer) => answer,
-            Err(why) => {
-                self.transcript.push_error(&format!("{what}: {why}"));
-                return Vec::new();
-            }
+            Err(why) => return self.transcript.push_error(&format!("{what}: {why}")),
         };
         if let Some(notice) = &answer.notice {
             self.transcript.push_notice(notice);
@@ -122,16 +107,13 @@ impl App {
                     "{what} was meant for another session; what it submits is dropped"
                 ));
             }
-            return Vec::new();
+            return;
         };
-        let name = answer.session_name;
-        let mut effects: Vec<Effect> = name
-            .map(|name| Effect::Send(Input::Name(key, name)))
-            .into_iter()
-            .collect();
-        if let Some(prompt) = answer.prompt {
-            effects.extend(self.submit_prompt(prompt, now));
+        if let Some(name) = answer.session_name {
+            self.effects.push(Effect::Send(Input::Name(key, name)));
         }
-        effects
+        if let Some(prompt) = answer.prompt {
+            self.submit_prompt(prompt, now);
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 
-use super::super::{App, Done, Effect, Task};
+use super::super::{App, Done};
 use super::{answered, refused};
 use crate::agent::{Selection, SessionKey};
 use crate::error::Result;
@@ -33,26 +33,26 @@ pub struct Chosen {
 
 impl App {
     /// An extension chooses.
-    pub(super) fn extension_chooses(&mut self, ask: AskId, choice: Choice) -> Vec<Effect> {
+    pub(super) fn extension_chooses(&mut self, ask: AskId, choice: Choice) {
         self.extensions.choices.push_back((ask, choice));
         match self.extensions.choices.len() {
             1 => self.next_choice(),
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
-    fn next_choice(&mut self) -> Vec<Effect> {
+    fn next_choice(&mut self) {
         let Some(session) = &self.session else {
             let choices = self.extensions.choices.drain(..);
             let refuse = |(ask, _)| refused(ask, "there is no session");
-            return choices.map(refuse).collect();
+            return self.effects.extend(choices.map(refuse));
         };
         let Some((ask, choice)) = self.extensions.choices.front().cloned() else {
-            return Vec::new();
+            return;
         };
         let (process, key, current) =
             (self.process.clone(), session.key, session.selection.clone());
-        let work = move || {
+        self.task(move || {
             let selection = match choice {
                 Choice::Model(name) => process.select(&current, Some(&name), None),
                 Choice::Effort(level) => process.select(&current, None, Some(level)),
@@ -62,38 +62,37 @@ impl App {
                 session: key,
                 selection,
             })
-        };
-        vec![Effect::Task(Task::new(work))]
+        });
     }
 
     /// The choice was looked up: it is used from now on and kept in the settings.
-    pub(in crate::tui::app) fn extension_chose(&mut self, chosen: Chosen) -> Vec<Effect> {
+    pub(in crate::tui::app) fn extension_chose(&mut self, chosen: Chosen) {
         let choices = &mut self.extensions.choices;
         // After a reload it is not the one that is waited for.
         if choices.front().is_none_or(|(ask, _)| *ask != chosen.ask) {
-            return Vec::new();
+            return;
         }
         let Some((ask, choice)) = choices.pop_front() else {
-            return Vec::new();
+            return;
         };
         let is_here = self.session.as_ref().map(|session| session.key) == Some(chosen.session);
-        let mut effects = match chosen.selection {
-            Err(error) => vec![refused(ask, &error.to_string())],
-            Ok(_) if !is_here => vec![refused(ask, "the session is another one")],
+        match chosen.selection {
+            Err(error) => self.effects.push(refused(ask, &error.to_string())),
+            Ok(_) if !is_here => self
+                .effects
+                .push(refused(ask, "the session is another one")),
             Ok(selection) => {
                 let (model, effort) = (selection.model.slug(), selection.effort.clone());
-                let mut effects = self.select(selection);
-                effects.extend(match choice {
+                self.select(selection);
+                match choice {
                     Choice::Model(_) => self.save("model", json!(model)),
                     Choice::Effort(_) => self.save("effort", json!(effort)),
-                });
+                }
                 self.options.model = Some(model);
                 self.options.effort = effort;
-                effects.push(answered(ask, json!({})));
-                effects
+                self.effects.push(answered(ask, json!({})));
             }
         };
-        effects.extend(self.next_choice());
-        effects
+        self.next_choice();
     }
 }

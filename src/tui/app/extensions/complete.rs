@@ -65,7 +65,7 @@ fn line(draft: &str) -> Option<Line<'_>> {
 
 impl App {
     /// The draft is another one: asks for completions where there may be some.
-    pub(super) fn complete_draft(&mut self) -> Vec<Effect> {
+    pub(super) fn complete_draft(&mut self) {
         let draft = self.composer.draft().buffer.text();
         let completes = |line: &Line<'_>| -> Option<ExtensionId> {
             let command = self.process.extensions.command(line.name)?;
@@ -75,10 +75,10 @@ impl App {
         let state = &mut self.extensions.completions;
         let Some((to, Line { name, prefix })) = found else {
             state.close();
-            return Vec::new();
+            return;
         };
         if state.asked.is_some() || state.done.as_deref() == Some(draft) {
-            return Vec::new();
+            return;
         }
         let params = json!({"name": name, "prefix": prefix});
         let draft = draft.to_owned();
@@ -86,55 +86,54 @@ impl App {
         let state = &mut self.extensions.completions;
         state.done = None;
         state.asked = Some((request, draft));
-        vec![Effect::Send(Input::Call {
+        self.effects.push(Effect::Send(Input::Call {
             request,
             to,
             method: "command.complete",
             params,
-        })]
+        }));
     }
 
     /// An extension has completed a draft, or has failed to, which shows nothing.
-    pub(super) fn completed(
-        &mut self,
-        request: RequestId,
-        result: Result<Value, Failure>,
-    ) -> Vec<Effect> {
+    pub(super) fn completed(&mut self, request: RequestId, result: Result<Value, Failure>) {
         let state = &mut self.extensions.completions;
         let Some((_, about)) = state.asked.take_if(|(asked, _)| *asked == request) else {
-            return Vec::new();
+            return;
         };
-        if self.composer.is_field() || self.composer.draft().buffer.text() != about {
+        if self.composer.is_field() {
+            return state.close();
+        }
+        if self.composer.draft().buffer.text() != about {
             state.close();
-            return match self.composer.is_field() {
-                true => Vec::new(),
-                false => self.complete_draft(),
-            };
+            return self.complete_draft();
         }
         let items = result.ok().and_then(|answer| completions(&answer).ok());
         let items = items.unwrap_or_default();
         state.open = (!items.is_empty()).then(|| offer(&about, items));
-        Vec::new()
     }
 
     /// A key while completions are offered.
-    pub(super) fn completion_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
-        let open = self.extensions.completions.open.as_mut()?;
+    pub(super) fn completion_key(&mut self, press: KeyPress) -> bool {
+        let Some(open) = &mut self.extensions.completions.open else {
+            return false;
+        };
         if press != KeyPress::plain(press.key) {
-            return None;
+            return false;
         }
         match press.key {
             Key::Up => open.picker.step(-1),
             Key::Down => open.picker.step(1),
             Key::Escape => self.extensions.completions.close(),
             Key::Enter | Key::Tab => {
-                let value = open.values.get(open.picker.chosen()?)?.clone();
                 let draft = self.composer.draft().buffer.text();
-                let Line { name, prefix } = line(draft)?;
+                let value = open.picker.chosen().and_then(|at| open.values.get(at));
+                let (Some(value), Some(Line { name, prefix })) = (value, line(draft)) else {
+                    return false;
+                };
                 // Somebody who wrote it all wants it run.
                 if press.key == Key::Enter && prefix.trim() == value {
                     self.extensions.completions.close();
-                    return None;
+                    return false;
                 }
                 let done = format!("/{name} {value} ");
                 let from = draft.len() - prefix.len();
@@ -142,11 +141,11 @@ impl App {
                 self.composer.replace(range, &format!("{value} "));
                 self.extensions.completions.close();
                 self.extensions.completions.done = Some(done);
-                return Some(self.draft_was_edited());
+                self.draft_was_edited();
             }
-            _ => return None,
+            _ => return false,
         }
-        Some(Vec::new())
+        true
     }
 }
 

@@ -59,16 +59,6 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// Takes note of whom a person waits for, if these effects tell somebody.
-    pub(super) fn awaits(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
-        for effect in &effects {
-            if let Effect::Send(Input::Notify(to, ..)) = effect {
-                self.prompt = Some((*to, PROMPT));
-            }
-        }
-        effects
-    }
-
     /// Whether a person waits for what this extension wants now.
     fn paints_at_once(&mut self, from: ExtensionId) -> bool {
         let Some((_, left)) = self.prompt.as_mut().filter(|(to, _)| *to == from) else {
@@ -82,11 +72,11 @@ impl Extensions {
 
 impl App {
     /// A frame was handed over: what waited for that is done.
-    pub fn after_frame(&mut self, now: Instant) -> Vec<Effect> {
+    pub fn after_frame(&mut self, now: Instant) {
         if let Deaf::Unseen = self.deaf {
             self.deafen(now);
         }
-        std::mem::take(&mut self.extensions.after_frame)
+        self.effects.append(&mut self.extensions.after_frame);
     }
 
     /// Whether rows wait for the next frame because there were too many for this one.
@@ -99,7 +89,7 @@ impl App {
     }
 
     /// An extension wants something.
-    pub(super) fn asked(&mut self, asked: Asked) -> Vec<Effect> {
+    pub(super) fn asked(&mut self, asked: Asked) {
         let ask = asked.ask;
         match asked.request {
             Request::Session(SessionRequest::Model(name)) => {
@@ -108,7 +98,7 @@ impl App {
             Request::Session(SessionRequest::Effort(level)) => {
                 self.extension_chooses(ask, Choice::Effort(level))
             }
-            Request::Session(_) => vec![refused(ask, "nobody here can do that")],
+            Request::Session(_) => self.effects.push(refused(ask, "nobody here can do that")),
             Request::Ui(ui) if ui.is_question() => {
                 let question = Question {
                     ask,
@@ -117,17 +107,16 @@ impl App {
                     ui,
                 };
                 self.extensions.questions.add(question);
-                Vec::new()
             }
             Request::Ui(ui) => self.show_for(asked.from, &asked.extension, ask, ui),
         }
     }
 
     /// Shows something and answers that it did.
-    fn show_for(&mut self, from: ExtensionId, name: &str, ask: AskId, ui: Ui) -> Vec<Effect> {
+    fn show_for(&mut self, from: ExtensionId, name: &str, ask: AskId, ui: Ui) {
         let joins_transcript = matches!(ui, Ui::Notify { .. } | Ui::Show(_));
+        let before = self.effects.len();
         let slots = &mut self.extensions.slots;
-        let mut effects = Vec::new();
         let shown = match ui {
             Ui::Notify { message, tone } => {
                 match tone {
@@ -144,13 +133,15 @@ impl App {
             Ui::Status(slot) => slots.status.set(from, name, slot.key, slot.value),
             Ui::Activity(slot) => slots.activity.set(from, name, slot.key, slot.value),
             Ui::Widget(slot) => slots.widgets.set(from, name, slot.key, slot.value),
-            Ui::Compose(text) => self.compose(&text, &mut effects),
+            Ui::Compose(text) => self.compose(&text),
             Ui::Panel(panel) => {
-                effects.extend(self.extensions.panels.show(from, name, panel));
+                let replaced = self.extensions.panels.show(from, name, panel);
+                self.effects.extend(replaced);
                 Ok(())
             }
             Ui::Pane(pane) => {
-                effects.extend(self.show_pane(from, pane));
+                let replaced = self.show_pane(from, pane);
+                self.effects.extend(replaced);
                 Ok(())
             }
             Ui::Select(_) | Ui::Confirm { .. } | Ui::Input { .. } | Ui::Editor { .. } => {
@@ -162,18 +153,16 @@ impl App {
             // What cannot be taken back is answered when it is on the screen, so that nobody adds
             // to it faster than it is painted.
             true => self.extensions.after_frame.push(reply),
-            false => effects.insert(0, reply),
+            // Others are told of what follows from it later than who asked.
+            false => self.effects.insert(before, reply),
         }
-        effects.extend(
-            self.extensions
-                .paints_at_once(from)
-                .then_some(Effect::Paint),
-        );
-        effects
+        if self.extensions.paints_at_once(from) {
+            self.effects.push(Effect::Paint);
+        }
     }
 
     /// Puts a text in the composer. What was written there can be had back from history.
-    fn compose(&mut self, text: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
+    fn compose(&mut self, text: &str) -> Result<(), String> {
         let is_key = matches!(&self.surface, Some(Surface::Login(login)) if login.takes_key());
         if is_key || self.composer.is_field() {
             return Err("the composer is answering a question - try again later".into());
@@ -183,25 +172,24 @@ impl App {
             self.composer.remember(&before);
         }
         self.composer.set_text(text);
-        effects.extend(self.follow_draft());
+        self.follow_draft();
         Ok(())
     }
 
     /// The person changed something about the draft.
-    pub(super) fn draft_was_edited(&mut self) -> Vec<Effect> {
+    pub(super) fn draft_was_edited(&mut self) {
         self.extensions.calls.turned_away();
-        self.follow_draft()
+        self.follow_draft();
     }
 
     /// What follows the draft does so.
-    pub(super) fn follow_draft(&mut self) -> Vec<Effect> {
+    pub(super) fn follow_draft(&mut self) {
         // A field is nobody's draft.
         if self.composer.is_field() {
-            return Vec::new();
+            return;
         }
-        let mut effects = self.draft_changed();
-        effects.extend(self.complete_draft());
-        effects
+        self.draft_changed();
+        self.complete_draft();
     }
 
     /// What waited for a frame: a question opens when nothing else is open.
@@ -237,21 +225,25 @@ impl App {
     }
 
     /// A key for what an extension shows, in the order of who gets it first.
-    pub(super) fn extension_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
-        let effects = self.surface_of_extension_key(press, now)?;
-        Some(self.extensions.awaits(effects))
+    pub(super) fn extension_key(&mut self, press: KeyPress, now: Instant) -> bool {
+        let before = self.effects.len();
+        let is_taken = self.surface_of_extension_key(press, now);
+        self.awaits_since(before);
+        is_taken
     }
 
-    fn surface_of_extension_key(&mut self, press: KeyPress, now: Instant) -> Option<Vec<Effect>> {
+    fn surface_of_extension_key(&mut self, press: KeyPress, now: Instant) -> bool {
         if self.pane_is_open() && press.chord().as_ref() == Some(&self.layout.focus) {
-            return Some(self.switch_focus());
+            self.switch_focus();
+            return true;
         }
         if self.pane_has_focus() {
             self.typed_at = Some(now);
-            return Some(self.pane_key(press));
+            self.pane_key(press);
+            return true;
         }
         if self.surface.is_some() {
-            return None;
+            return false;
         }
         if self.extensions.questions.is_open() {
             // Who answers is not writing.
@@ -261,20 +253,29 @@ impl App {
         if self.extension_takes_keys() {
             self.typed_at = Some(now);
         }
-        self.panel_key(press).or_else(|| self.completion_key(press))
+        self.panel_key(press) || self.completion_key(press)
     }
 
     /// Text was pasted: whether an extension's surface took it.
-    pub(super) fn extension_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
-        let effects = if self.pane_has_focus() {
-            self.paste_keys(text, |app, press| app.pane_key(press))
-        } else if self.surface.is_some() {
-            return None;
+    pub(super) fn extension_paste(&mut self, text: &str) -> bool {
+        let before = self.effects.len();
+        let is_taken = if self.pane_has_focus() {
+            self.paste_keys(text, Self::pane_key);
+            true
         } else {
-            self.question_paste(text)
-                .or_else(|| self.panel_paste(text))?
+            self.surface.is_none() && (self.question_paste(text) || self.panel_paste(text))
         };
-        Some(self.extensions.awaits(effects))
+        self.awaits_since(before);
+        is_taken
+    }
+
+    /// Takes note of whom a person waits for, if somebody was told something since then.
+    pub(super) fn awaits_since(&mut self, before: usize) {
+        for effect in &self.effects[before..] {
+            if let Effect::Send(Input::Notify(to, ..)) = effect {
+                self.extensions.prompt = Some((*to, PROMPT));
+            }
+        }
     }
 
     /// The footer surface of an extension, when one shows.
@@ -307,27 +308,27 @@ impl App {
     }
 
     /// Closes what takes keys: questions are answered as cancelled, the panel is closed.
-    pub(super) fn close_extension_surfaces(&mut self) -> Vec<Effect> {
-        let mut effects = self.extensions.questions.cancel_all(&mut self.composer);
-        effects.extend(self.extensions.panels.dismiss());
-        self.extensions.completions.close();
-        effects
+    pub(super) fn close_extension_surfaces(&mut self) {
+        let extensions = &mut self.extensions;
+        let cancelled = extensions.questions.cancel_all(&mut self.composer);
+        self.effects.extend(cancelled);
+        self.effects.extend(extensions.panels.dismiss());
+        extensions.completions.close();
     }
 
     /// The session ends: nobody will answer what is asked.
-    pub(super) fn refuse_questions(&mut self, why: &str) -> Vec<Effect> {
+    pub(super) fn refuse_questions(&mut self, why: &str) {
         self.forget_renders();
         self.extensions.completions.close();
         let gone = self.take_back(|_, _| true).into_iter();
-        gone.map(|ask| refused(ask, why)).collect()
+        self.effects.extend(gone.map(|ask| refused(ask, why)));
     }
 
     /// The session is another one: what was shown in the one before goes, and who showed it is told.
-    pub(super) fn clear_shown(&mut self) -> Vec<Effect> {
+    pub(super) fn clear_shown(&mut self) {
         self.extensions.slots = Slots::default();
-        let mut effects = self.close_pane();
-        effects.extend(self.extensions.panels.dismiss());
-        effects
+        self.close_pane();
+        self.effects.extend(self.extensions.panels.dismiss());
     }
 
     /// e ends: nothing of theirs stays.

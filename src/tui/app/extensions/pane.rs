@@ -40,9 +40,14 @@ impl ShownPane {
         notify(self.owner, method, params)
     }
 
-    fn moved(&self, selected: Option<Selected>) -> Vec<Effect> {
-        let told = selected.map(|selected| self.selected("pane.select", selected));
-        told.into_iter().collect()
+    fn moved(&self, selected: Option<Selected>) -> Option<Effect> {
+        selected.map(|selected| self.selected("pane.select", selected))
+    }
+
+    /// A chord that it has no use for.
+    fn chord(&self, press: KeyPress) -> Option<Effect> {
+        let params = json!({"pane": self.id, "key": press.name()?});
+        Some(notify(self.owner, "pane.key", params))
     }
 
     /// Whether the next frame has more to show of it.
@@ -123,13 +128,12 @@ impl App {
         pane.is_some_and(|pane| pane.focused && (is_free || pane.first))
     }
 
-    pub(super) fn switch_focus(&mut self) -> Vec<Effect> {
+    pub(super) fn switch_focus(&mut self) {
         let goes_there = !self.pane_has_focus();
         if let Some(pane) = &mut self.extensions.pane {
             pane.focused = goes_there;
             pane.first = goes_there;
         }
-        Vec::new()
     }
 
     /// Something opened over the conversation, which a pane does not outrank.
@@ -139,94 +143,92 @@ impl App {
         }
     }
 
-    pub(super) fn pane_key(&mut self, press: KeyPress) -> Vec<Effect> {
+    pub(super) fn pane_key(&mut self, press: KeyPress) {
         let Some(pane) = &mut self.extensions.pane else {
-            return Vec::new();
+            return;
         };
         let extend = press.shift || press.key == Key::Char('J') || press.key == Key::Char('K');
         let is_plain = !press.ctrl && !press.alt && !press.command;
         let selected = match press.key {
-            _ if !is_plain => return pane_chord(pane, press),
+            _ if !is_plain => return self.effects.extend(pane.chord(press)),
             Key::Up | Key::Char('k' | 'K') => pane.view.step(-1, extend),
             Key::Down | Key::Char('j' | 'J') => pane.view.step(1, extend),
             Key::PageUp => pane.view.page(-1, extend),
             Key::PageDown => pane.view.page(1, extend),
             Key::Home => pane.view.edge(false, extend),
             Key::End => pane.view.edge(true, extend),
-            _ if press.shift => return pane_chord(pane, press),
+            _ if press.shift => return self.effects.extend(pane.chord(press)),
             Key::Left if pane.view.scroll(-1) => None,
             Key::Right if pane.view.scroll(1) => None,
-            Key::Tab => {
-                pane.view.next_section();
-                None
-            }
+            Key::Tab => return pane.view.next_section(),
             Key::Enter => return self.enter_pane(),
             Key::Escape => match pane.view.back() {
                 true => None,
                 false => return self.close_pane(),
             },
-            _ => return pane_chord(pane, press),
+            _ => return self.effects.extend(pane.chord(press)),
         };
-        pane.moved(selected)
+        self.effects.extend(pane.moved(selected));
     }
 
-    fn enter_pane(&mut self) -> Vec<Effect> {
+    fn enter_pane(&mut self) {
         let Some(pane) = &mut self.extensions.pane else {
-            return Vec::new();
+            return;
         };
         match pane.view.enter() {
-            Entered::Activated(selected) => vec![pane.selected("pane.activate", selected)],
+            Entered::Activated(selected) => {
+                self.effects.push(pane.selected("pane.activate", selected));
+            }
             Entered::Attached { label, text } => {
                 pane.focused = false;
                 self.composer.attach_pane(&label, text);
-                Vec::new()
             }
-            Entered::Nothing => Vec::new(),
+            Entered::Nothing => {}
         }
     }
 
-    pub(super) fn close_pane(&mut self) -> Vec<Effect> {
+    pub(super) fn close_pane(&mut self) {
         let closed = self.extensions.pane.take().map(|pane| pane.closed());
-        closed.into_iter().collect()
+        self.effects.extend(closed);
     }
 
-    /// The mouse over a screen with a pane. None when it is the conversation's business.
-    pub(in crate::tui::app) fn pane_mouse(&mut self, mouse: Mouse) -> Option<Vec<Effect>> {
-        let pane = self.extensions.pane.as_mut()?;
+    /// The mouse over a screen with a pane; false when it is the conversation's business.
+    pub(in crate::tui::app) fn pane_mouse(&mut self, mouse: Mouse) -> bool {
+        let Some(pane) = &mut self.extensions.pane else {
+            return false;
+        };
         let place = pane.place(mouse);
         match (mouse.kind, place) {
             (MouseKind::Press(_), None) => {
                 // A hidden one has no place; then there is nothing beside the conversation.
                 pane.focused &= pane.area.columns == 0;
-                None
+                return false;
             }
             (MouseKind::Press(Button::Left), Some((row, column))) => {
                 pane.focused = true;
                 pane.first = true;
                 match pane.view.click(row, column) {
-                    Clicked::Close => Some(self.close_pane()),
-                    Clicked::Selected(selected) => Some(pane.moved(Some(selected))),
-                    Clicked::Nothing => Some(Vec::new()),
+                    Clicked::Close => self.close_pane(),
+                    Clicked::Selected(selected) => self.effects.extend(pane.moved(Some(selected))),
+                    Clicked::Nothing => {}
                 }
             }
             (MouseKind::Drag(Button::Left), _) if pane.focused && pane.area.rows > 0 => {
                 let row = mouse.row.saturating_sub(pane.area.top);
                 pane.view.drag(row.into());
-                Some(Vec::new())
             }
             (MouseKind::WheelUp, Some((row, _))) => {
                 let selected = pane.view.wheel(row, -1);
-                Some(pane.moved(selected))
+                self.effects.extend(pane.moved(selected));
             }
             (MouseKind::WheelDown, Some((row, _))) => {
                 let selected = pane.view.wheel(row, 1);
-                Some(pane.moved(selected))
+                self.effects.extend(pane.moved(selected));
             }
-            (MouseKind::Release(_) | MouseKind::Drag(_) | MouseKind::Press(_), Some(_)) => {
-                Some(Vec::new())
-            }
-            (_, None) => None,
+            (MouseKind::Release(_) | MouseKind::Drag(_) | MouseKind::Press(_), Some(_)) => {}
+            (_, None) => return false,
         }
+        true
     }
 
     /// Conversation and pane beside each other, or the one that has the focus.
@@ -316,13 +318,4 @@ impl App {
         };
         (pane.area.columns == 0).then(|| format!("{title} · {}", self.layout.focus))
     }
-}
-
-/// A chord that the pane has no use for.
-fn pane_chord(pane: &ShownPane, press: KeyPress) -> Vec<Effect> {
-    let key = press.name();
-    let params = |key| json!({"pane": pane.id, "key": key});
-    key.map(|key| notify(pane.owner, "pane.key", params(key)))
-        .into_iter()
-        .collect()
 }

@@ -101,40 +101,42 @@ impl Panels {
 impl App {
     /// A key while a panel shows: Esc closes it, and an interactive one gets every other. One that is
     /// only looked at is scrolled while there is more of it.
-    pub(super) fn panel_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
+    pub(super) fn panel_key(&mut self, press: KeyPress) -> bool {
         let panels = &mut self.extensions.panels;
-        let shown = panels.0.as_mut()?;
+        let Some(shown) = &mut panels.0 else {
+            return false;
+        };
         if press == KeyPress::plain(Key::Escape) {
-            return Some(panels.dismiss().into_iter().collect());
-        }
-        if !shown.panel.interactive {
+            self.effects.extend(panels.dismiss());
+        } else if shown.panel.interactive {
+            let key = press.name();
+            let key = key.map(|key| notify(shown.owner, "ui.key", json!({"key": key})));
+            self.effects.extend(key);
+        } else {
             let pages = match press.key {
                 Key::PageUp => -1,
                 Key::PageDown => 1,
-                _ => return None,
+                _ => return false,
             };
-            let scrolls = press == KeyPress::plain(press.key) && shown.scroll(pages);
-            return scrolls.then(Vec::new);
+            return press == KeyPress::plain(press.key) && shown.scroll(pages);
         }
-        let key = press.name();
-        let key = key.map(|key| notify(shown.owner, "ui.key", json!({"key": key})));
-        Some(key.into_iter().collect())
+        true
     }
 
-    pub(super) fn panel_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
+    pub(super) fn panel_paste(&mut self, text: &str) -> bool {
         let takes_keys = self.extensions.panels.takes_keys();
+        if takes_keys {
+            self.paste_keys(text, |app, press| {
+                app.panel_key(press);
+            });
+        }
         takes_keys
-            .then(|| self.paste_keys(text, |app, press| app.panel_key(press).unwrap_or_default()))
     }
 
     /// A short paste as the keys that would have typed it; a long one is none.
-    pub(super) fn paste_keys(
-        &mut self,
-        text: &str,
-        mut key: impl FnMut(&mut Self, KeyPress) -> Vec<Effect>,
-    ) -> Vec<Effect> {
+    pub(super) fn paste_keys(&mut self, text: &str, key: impl Fn(&mut Self, KeyPress)) {
         if text.chars().count() > PASTED_KEYS {
-            return Vec::new();
+            return;
         }
         let typed = |c: char| match c {
             '\r' | '\n' => Some(Key::Enter),
@@ -143,7 +145,8 @@ impl App {
             c => Some(Key::Char(c)),
         };
         let text = text.replace("\r\n", "\n");
-        let keys = text.chars().filter_map(typed).map(KeyPress::plain);
-        keys.flat_map(|press| key(self, press)).collect()
+        for press in text.chars().filter_map(typed).map(KeyPress::plain) {
+            key(self, press);
+        }
     }
 }

@@ -157,40 +157,49 @@ impl App {
         gone
     }
 
-    /// A key while a question is open. None when it is a key of e that works there, too.
-    pub(super) fn question_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
-        let open = self.extensions.questions.open.as_mut()?;
+    /// A key while a question is open. False when it is a key of e that works there, too.
+    pub(super) fn question_key(&mut self, press: KeyPress) -> bool {
+        let Some(open) = &self.extensions.questions.open else {
+            return false;
+        };
         if press == KeyPress::plain(Key::Escape) {
             let closed = self.extensions.questions.close(&mut self.composer);
-            return Some(closed.map(cancelled).into_iter().collect());
+            self.effects.extend(closed.map(cancelled));
+            return true;
         }
         if open.picker.is_some() {
             return self.pick_key(press);
         }
         let has_lines = has_lines(&open.question.ui);
         match command(&press) {
-            Some(Command::Editor) if has_lines => None,
-            Some(Command::Redraw | Command::Suspend | Command::Reader) => None,
-            Some(_) => Some(Vec::new()),
-            None => Some(self.field_key(press, has_lines)),
+            Some(Command::Editor) if has_lines => return false,
+            Some(Command::Redraw | Command::Suspend | Command::Reader) => return false,
+            Some(_) => {}
+            None => self.field_key(press, has_lines),
         }
+        true
     }
 
-    fn pick_key(&mut self, press: KeyPress) -> Option<Vec<Effect>> {
+    fn pick_key(&mut self, press: KeyPress) -> bool {
         if let Some(Command::Redraw | Command::Suspend | Command::Reader) = command(&press) {
-            return None;
+            return false;
         }
-        let open = self.extensions.questions.open.as_mut()?;
-        let is_confirm = matches!(open.question.ui, Ui::Confirm { .. });
-        let picker = open.picker.as_mut()?;
+        let Some(Open {
+            question,
+            picker: Some(picker),
+        }) = &mut self.extensions.questions.open
+        else {
+            return false;
+        };
+        let is_confirm = matches!(question.ui, Ui::Confirm { .. });
         let mut query = picker.query().to_owned();
         match press.key {
             Key::Up => picker.step(-1),
             Key::Down => picker.step(1),
-            Key::Enter => return Some(self.answer_pick()),
+            Key::Enter => self.answer_pick(),
             _ if is_confirm => match press.text() {
-                Some('y' | 'Y') => return Some(self.answer(json!({"confirmed": true}))),
-                Some('n' | 'N') => return Some(self.answer(json!({"confirmed": false}))),
+                Some('y' | 'Y') => self.answer(json!({"confirmed": true})),
+                Some('n' | 'N') => self.answer(json!({"confirmed": false})),
                 _ => {}
             },
             Key::Backspace => {
@@ -204,11 +213,11 @@ impl App {
                 }
             }
         }
-        Some(Vec::new())
+        true
     }
 
     /// Answers with the selected entry; where nothing matches there is none.
-    fn answer_pick(&mut self) -> Vec<Effect> {
+    fn answer_pick(&mut self) {
         let result = self.extensions.questions.open.as_ref().and_then(|open| {
             let chosen = open.picker.as_ref()?.chosen()?;
             match &open.question.ui {
@@ -216,44 +225,48 @@ impl App {
                 _ => Some(json!({"confirmed": chosen == 0})),
             }
         });
-        result.map_or_else(Vec::new, |result| self.answer(result))
+        if let Some(result) = result {
+            self.answer(result);
+        }
     }
 
-    fn answer(&mut self, result: Value) -> Vec<Effect> {
+    fn answer(&mut self, result: Value) {
         let question = self.extensions.questions.close(&mut self.composer);
         let answer = question.map(|question| answered(question.ask, result));
-        answer.into_iter().collect()
+        self.effects.extend(answer);
     }
 
-    fn field_key(&mut self, press: KeyPress, has_lines: bool) -> Vec<Effect> {
+    fn field_key(&mut self, press: KeyPress, has_lines: bool) {
         if let (false, Found::Action { action, .. }) = (has_lines, self.keymap.find(&press)) {
             match action {
                 // Also behind a backslash, which may be part of a secret.
                 Action::Enter => return self.answer_field(),
-                Action::Newline => return Vec::new(),
+                Action::Newline => return,
                 _ => {}
             }
         }
         match self.composer.key(&press, &self.keymap) {
             Handled::Submit => self.answer_field(),
-            Handled::Changed | Handled::Ignored => Vec::new(),
+            Handled::Changed | Handled::Ignored => {}
         }
     }
 
-    fn answer_field(&mut self) -> Vec<Effect> {
+    fn answer_field(&mut self) {
         let text = self.composer.close_field().unwrap_or_default();
-        self.answer(json!({"text": text}))
+        self.answer(json!({"text": text}));
     }
 
     /// Pasted text goes into the field, or into the filter of a list.
-    pub(super) fn question_paste(&mut self, text: &str) -> Option<Vec<Effect>> {
-        let Open { question, picker } = self.extensions.questions.open.as_mut()?;
+    pub(super) fn question_paste(&mut self, text: &str) -> bool {
+        let Some(Open { question, picker }) = &mut self.extensions.questions.open else {
+            return false;
+        };
         if let Some(picker) = picker {
             // Two answers are not narrowed.
             if let Ui::Select(_) = question.ui {
                 picker.set_query(&format!("{}{}", picker.query(), one_row(text)));
             }
-            return Some(Vec::new());
+            return true;
         }
         // The answer is text alone, so a marker would stand for nothing.
         let style = PasteStyle {
@@ -267,7 +280,7 @@ impl App {
         if let Err(error) = self.composer.paste(&text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        Some(Vec::new())
+        true
     }
 
     /// What the open field of a question shows while it is empty.

@@ -34,8 +34,7 @@ impl App {
     }
 
     /// After it: asks about what is complete now.
-    pub(in crate::tui::app) fn ask_renders(&mut self, event: &TurnEvent) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    pub(in crate::tui::app) fn ask_renders(&mut self, event: &TurnEvent) {
         for content in self.transcript.take_completed() {
             let request = self.next_request();
             self.extensions.renders.replies.push_back(Reply {
@@ -43,7 +42,7 @@ impl App {
                 verdict: None,
             });
             let entry = Entry::Assistant;
-            effects.push(ask(request, entry, content));
+            self.effects.push(ask(request, entry, content));
         }
         let renders = &mut self.extensions.renders;
         match event {
@@ -58,12 +57,12 @@ impl App {
                 if let Some(tool) = renders.tools.remove(id) {
                     let request = self.next_request();
                     self.extensions.renders.results.insert(request, *id);
-                    effects.push(ask(request, Entry::Tool(tool), content.clone()));
+                    self.effects
+                        .push(ask(request, Entry::Tool(tool), content.clone()));
                 }
             }
             _ => {}
         }
-        effects
     }
 
     /// The extensions have looked at an entry.

@@ -65,10 +65,11 @@ impl Table {
             request: request::parse(method, &params).unwrap(),
             params,
         };
-        let effects = self.app.asked(asked);
-        self.is_prompt = effects.iter().any(|effect| matches!(effect, Effect::Paint));
+        self.app.asked(asked);
+        let is_paint = |effect: &Effect| matches!(effect, Effect::Paint);
+        self.is_prompt = self.app.effects.iter().any(is_paint);
         self.app.before_frame(self.now);
-        show(effects)
+        self.told()
     }
 
     /// Keys as a terminal sends them.
@@ -80,8 +81,8 @@ impl Table {
         for event in events {
             match event {
                 InputEvent::Key(press) => {
-                    let wanted = self.app.on_key(press, self.now);
-                    effects.extend(self.carry_out(wanted));
+                    self.app.on_key(press, self.now);
+                    effects.extend(self.carry_out());
                 }
                 other => panic!("{other:?}"),
             }
@@ -91,18 +92,23 @@ impl Table {
     }
 
     /// Does what tasks do, at once; what is left is for the core.
-    fn carry_out(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+    fn carry_out(&mut self) -> Vec<Effect> {
         let mut left = Vec::new();
-        for effect in effects {
+        for effect in self.app.take_effects() {
             match effect {
                 Effect::Task(Task(work)) => {
-                    let effects = self.app.on_done(work());
-                    left.extend(self.carry_out(effects));
+                    self.app.on_done(work());
+                    left.extend(self.carry_out());
                 }
                 effect => left.push(effect),
             }
         }
         left
+    }
+
+    /// What goes to the core.
+    fn told(&mut self) -> String {
+        show(self.app.take_effects())
     }
 
     /// The screen as text under what has settled since the last time.
@@ -201,15 +207,15 @@ fn commands_are_carried_out() {
     );
     let request = RequestId(table.app.last_request);
     let answer = json!({"notice": "done", "prompt": "/plain", "session_name": "N"});
-    let after = show(table.app.called(request, Ok(answer.clone()), table.now));
-    assert_eq!(after, "name N prompt /plain");
+    table.app.called(request, Ok(answer.clone()), table.now);
+    assert_eq!(table.told(), "name N prompt /plain");
     assert!(table.screen(40, 12).concat().contains("done"));
     // Another session has come meanwhile.
     table.press("/plain\r");
     let request = RequestId(table.app.last_request);
     table.app.session.as_mut().unwrap().key = SessionKey(2);
-    let after = show(table.app.called(request, Ok(answer), table.now));
-    assert_eq!(after, "");
+    table.app.called(request, Ok(answer), table.now);
+    assert_eq!(table.told(), "");
     table.press("/plain\r");
     let request = RequestId(table.app.last_request);
     table.app.called(request, Err(Failure::Gone), table.now);
@@ -226,10 +232,12 @@ fn completions_follow_the_draft() {
     );
     // The answer is about another draft by now.
     let request = RequestId(table.app.last_request);
-    let again = show(table.app.called(request, Ok(items.clone()), table.now));
-    assert_eq!(again, r#"command.complete{"name":"go","prefix":"p"}"#);
+    table.app.called(request, Ok(items.clone()), table.now);
+    let again = r#"command.complete{"name":"go","prefix":"p"}"#;
+    assert_eq!(table.told(), again);
     let request = RequestId(table.app.last_request);
-    assert_eq!(show(table.app.called(request, Ok(items), table.now)), "");
+    table.app.called(request, Ok(items), table.now);
+    assert_eq!(table.told(), "");
     assert!(table.screen(60, 12).join("\n").contains("Preview"));
     table.press("\x1b[B\r");
     assert_eq!(table.draft(), "/go prev ");
@@ -239,10 +247,9 @@ fn completions_follow_the_draft() {
     table.press("/go x");
     let request = RequestId(table.app.last_request);
     let failed = Err(Failure::TimedOut(Duration::from_secs(3)));
-    assert_eq!(
-        show(table.app.called(request, failed, table.now)),
-        r#"command.complete{"name":"go","prefix":"x"}"#
-    );
+    table.app.called(request, failed, table.now);
+    let again = r#"command.complete{"name":"go","prefix":"x"}"#;
+    assert_eq!(table.told(), again);
 }
 
 #[test]
@@ -251,7 +258,8 @@ fn replies_wait_for_their_rendering() {
     let mut event = |event: TurnEvent| {
         table.app.prepare_renders(&event);
         table.app.transcript.apply(&event);
-        table.app.ask_renders(&event).len()
+        table.app.ask_renders(&event);
+        table.app.take_effects().len()
     };
     assert_eq!(event(TurnEvent::TurnStart), 0);
     assert_eq!(event(TurnEvent::Text("one".into())), 0);
@@ -297,7 +305,8 @@ fn nothing_is_taken_along_into_another_session() {
     };
     let closed = r#"0:pane.closed{"pane":"pane"} 0:ui.panel_closed{}"#;
     show_all(&mut table);
-    let told = show(table.app.fork("")).replace("Send(Fork", "FORK");
+    table.app.fork("");
+    let told = table.told().replace("Send(Fork", "FORK");
     assert!(told.starts_with(&format!("{closed} FORK")), "{told}");
     table.ask(ME, "ui.status", json!({"text": "SLOT"}));
     let fork = RequestId(table.app.last_request);
@@ -311,7 +320,8 @@ fn nothing_is_taken_along_into_another_session() {
         warnings: Vec::new(),
         reason: Reason::New,
     };
-    let told = show(table.app.on_done(Done::Opened(Ok(Box::new(opened)))));
+    table.app.on_done(Done::Opened(Ok(Box::new(opened))));
+    let told = table.told();
     let at = |text: &str| {
         told.find(text)
             .unwrap_or_else(|| panic!("no {text} in {told}"))

@@ -88,8 +88,8 @@ fn files_and_skills_follow_the_last_word() {
     ] {
         let mut table = Table::ready(&files);
         table.press(typed);
-        let effects = table.app.on_paste(pasted, table.now);
-        table.carry_out(effects);
+        table.app.on_paste(pasted, table.now);
+        table.carry_out();
         assert_eq!(table.press(keys), expected, "{pasted:?}");
     }
     let mut table = Table::ready(&files);
@@ -165,9 +165,9 @@ fn presses_of_the_model_key_add_up() {
         ctrl: true,
         ..KeyPress::plain(Key::Char('p'))
     };
-    let mut effects = table.app.on_key(next, table.now);
-    effects.extend(table.app.on_key(next, table.now));
-    let shown = table.carry_out(effects);
+    table.app.on_key(next, table.now);
+    table.app.on_key(next, table.now);
+    let shown = table.carry_out();
     assert_eq!(shown.matches("use ").count(), 2, "{shown}");
 }
 
@@ -272,21 +272,11 @@ fn extensions_choose_as_people_do_and_one_after_another() {
             table.now,
         )
     };
-    let mut effects = ask(&mut table, 1, "session.model", json!({"model": "p/m"}));
+    ask(&mut table, 1, "session.model", json!({"model": "p/m"}));
     // The level is one of the model that is on its way.
-    effects.extend(ask(
-        &mut table,
-        2,
-        "session.effort",
-        json!({"effort": "low"}),
-    ));
-    effects.extend(ask(
-        &mut table,
-        3,
-        "session.model",
-        json!({"model": "none"}),
-    ));
-    assert_eq!(table.carry_out(effects), "use m high, use m low");
+    ask(&mut table, 2, "session.effort", json!({"effort": "low"}));
+    ask(&mut table, 3, "session.model", json!({"model": "none"}));
+    assert_eq!(table.carry_out(), "use m high, use m low");
     let settings: serde_json::Value = serde_json::from_str(&table.file("settings.json")).unwrap();
     assert_eq!(settings["model"], json!("p/m"));
     assert_eq!(settings["effort"], json!("low"));

@@ -11,11 +11,12 @@ fn lines_wait_for_the_session() {
     // Without a session e's own commands work.
     table.app.composer.clear();
     assert_eq!(table.press("/model offline/echo\r"), "open");
-    let effects = table.app.open(crate::agent::Reason::New);
+    table.app.open(crate::agent::Reason::New);
+    let opens = table.app.take_effects();
     table.app.session = None;
     assert_eq!(table.press("early\r"), "");
-    let shown = table.carry_out(effects);
-    assert_eq!(shown, "open, prompt early");
+    table.app.effects = opens;
+    assert_eq!(table.carry_out(), "open, prompt early");
 }
 
 #[test]
@@ -31,10 +32,10 @@ fn what_is_looked_up_does_not_open_after_all_was_closed() {
     ] {
         let typed = format!("/{command}");
         table.app.composer.set_text(&typed);
-        let effects = table.app.submit(table.now);
+        table.app.submit(table.now);
         table.app.armed_until = None;
         table.app.interrupt_all(table.now);
-        table.carry_out(effects);
+        table.carry_out();
         assert!(table.app.surface.is_none(), "{command}");
     }
     assert_eq!(table.press("x"), "");
@@ -54,8 +55,8 @@ fn a_home_is_trusted_for_one_run_and_nothing_is_recorded() {
         ..(*table.app.process).clone()
     });
     table.app.session = None;
-    let effects = table.app.start();
-    table.carry_out(effects);
+    table.app.start();
+    table.carry_out();
     table.now += Duration::from_secs(2);
     table.app.after_frame(table.now);
     let screen = table.screen();
@@ -103,8 +104,8 @@ fn trust_that_cannot_be_recorded_lasts_until_e_ends() {
         table.app.options.model = Some("offline/echo".into());
         table.app.close(None);
         table.app.surface = None;
-        let effects = table.app.start();
-        table.carry_out(effects);
+        table.app.start();
+        table.carry_out();
         table.app.after_frame(table.now);
         table.now += Duration::from_secs(2);
         table.app.after_frame(table.now);
@@ -128,8 +129,8 @@ fn what_helps_is_named_where_there_is_no_session() {
     let mut table = Table::ready(&[]);
     table.app.close(None);
     fs::remove_dir(table.root.path().join("w")).unwrap();
-    let effects = table.app.start();
-    table.carry_out(effects);
+    table.app.start();
+    table.carry_out();
     table.press("hi\r");
     let screen = table.screen();
     assert!(screen.contains("again when that is mended"), "{screen}");
@@ -147,11 +148,13 @@ fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
     let type_in = |app: &mut App, keys: &str, now| {
         for event in Parser::default().feed(keys.as_bytes()) {
             if let InputEvent::Key(press) = event {
-                assert!(app.on_key(press, now).is_empty(), "{press:?}");
+                app.on_key(press, now);
+                assert!(app.effects.is_empty(), "{press:?}");
             }
         }
     };
-    assert!(app.start().is_empty());
+    app.start();
+    assert!(app.effects.is_empty());
     type_in(&mut app, "helo\x7flo\r", now);
     app.on_paste("!", now);
     app.after_frame(now);
@@ -174,9 +177,13 @@ fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
     later += Duration::from_secs(20);
     type_in(&mut app, "\x1b[A", later);
     let enter = KeyPress::plain(Key::Enter);
-    assert!(matches!(app.on_key(enter, later)[..], [Effect::Quit(1)]));
+    app.on_key(enter, later);
     let escape = KeyPress::plain(Key::Escape);
-    assert!(matches!(app.on_key(escape, later)[..], [Effect::Quit(1)]));
+    app.on_key(escape, later);
+    assert!(matches!(
+        app.effects[..],
+        [Effect::Quit(1), Effect::Quit(1)]
+    ));
 }
 
 #[test]

@@ -100,15 +100,15 @@ fn the_mouse_finds_its_place_in_a_pane() {
     table.screen(120, 20);
     let mut mouse = |kind, column, row| {
         let mouse = Mouse { kind, column, row };
-        let effects = show(table.app.on_mouse(mouse));
-        (effects, table.app.pane_has_focus())
+        table.app.on_mouse(mouse);
+        (table.told(), table.app.pane_has_focus())
     };
     let left = MouseKind::Press(Button::Left);
     let selected = r#"0:pane.select{"pane":"p","section":"files","id":"i2"}"#;
     assert_eq!(mouse(left, 80, 3), (selected.into(), true));
     assert_eq!(mouse(left, 3, 3), (String::new(), false));
-    let (effects, focused) = mouse(MouseKind::WheelDown, 80, 3);
-    assert!(effects.contains("i3") && !focused);
+    let (told, focused) = mouse(MouseKind::WheelDown, 80, 3);
+    assert!(told.contains("i3") && !focused);
     assert_eq!(mouse(left, 80, 11), (String::new(), true));
     assert_eq!(
         mouse(MouseKind::Drag(Button::Left), 80, 12),
@@ -121,10 +121,8 @@ fn the_mouse_finds_its_place_in_a_pane() {
         column: 119,
         row: 0,
     };
-    assert_eq!(
-        show(table.app.on_mouse(mouse)),
-        r#"0:pane.closed{"pane":"p"}"#
-    );
+    table.app.on_mouse(mouse);
+    assert_eq!(table.told(), r#"0:pane.closed{"pane":"p"}"#);
 }
 
 /// A pane that nobody asked for leaves the keys where they are, also when nothing is written yet.
@@ -169,5 +167,6 @@ fn panes_are_replaced_and_closed() {
     table.app.extension_gone(OTHER);
     assert!(!table.app.pane_is_open());
     let key = KeyPress::plain(Key::Char('x'));
-    assert_eq!(show(table.app.on_key(key, table.now)), "");
+    table.app.on_key(key, table.now);
+    assert_eq!(table.told(), "");
 }
