@@ -52,18 +52,14 @@ pub enum Listed {
 impl App {
     /// The draft is another one: pickers that follow it do so.
     pub(super) fn draft_changed(&mut self) {
-        let is_free = match &self.surface {
-            None => true,
-            Some(Surface::Picker(choosing)) => choosing.picks.follows_draft(),
-            Some(_) => false,
-        };
-        if !is_free || self.composer.is_field() {
+        if !self.draft_may_open_list() {
             return;
         }
         // A prompt out of history is walked past; what it ends with is no search.
         let word = self.word().filter(|_| !self.composer.is_recalled());
         let Some((kind, range)) = word else {
-            self.surface = None;
+            // These have their own answer to come.
+            self.surface.take_if(|surface| !surface.offers_arguments());
             self.lists.asked = None;
             self.lists.dismissed = false;
             return;
@@ -78,6 +74,14 @@ impl App {
         self.ask_for(kind);
         let query = self.composer.draft().buffer.text()[range][1..].to_owned();
         self.narrow(kind, &query);
+    }
+
+    /// Whether the place below the draft is free for a list that follows it.
+    pub(super) fn draft_may_open_list(&self) -> bool {
+        match &self.surface {
+            None => !self.composer.is_field() && !self.extension_takes_keys(),
+            Some(surface) => !surface.takes_keys(),
+        }
     }
 
     /// Text was pasted. It narrows a list that is open and opens none: code and addresses are no search.
@@ -142,13 +146,10 @@ impl App {
                 self.lists.templates = templates;
             }
         }
-        if let Some(Surface::Picker(choosing)) = &self.surface {
-            if !choosing.picks.follows_draft() {
-                return;
-            }
-            self.surface = None;
+        if self.draft_may_open_list() {
+            self.surface.take_if(|surface| !surface.offers_arguments());
+            self.follow_draft();
         }
-        self.follow_draft();
     }
 
     /// Shows what matches. Where nothing does, the empty list takes Enter for a word that is a search,

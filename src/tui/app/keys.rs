@@ -74,10 +74,7 @@ impl App {
                 self.typed_at = Some(now);
                 self.draft_was_edited()
             }
-            Handled::Submit => {
-                self.typed_at = None;
-                self.submit(now)
-            }
+            Handled::Submit => self.submit(now),
             Handled::Ignored => self.shortcut(&press),
         }
     }

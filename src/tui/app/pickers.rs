@@ -31,6 +31,8 @@ pub enum Picks {
     Commands(Vec<(String, String)>),
     Files(Vec<String>),
     Skills(Vec<Skill>),
+    /// What may follow a command, as its extension says.
+    Arguments(Vec<String>),
     /// A model, by its slug.
     Models(Vec<String>),
     /// Which models the keys for the next model go through, by their slugs.
@@ -46,7 +48,7 @@ impl Picks {
     /// Whether the list narrows with the draft, which takes the keys.
     pub fn follows_draft(&self) -> bool {
         match self {
-            Picks::Commands(_) | Picks::Files(_) | Picks::Skills(_) => true,
+            Picks::Commands(_) | Picks::Files(_) | Picks::Skills(_) | Picks::Arguments(_) => true,
             Picks::Models(_)
             | Picks::Scope(_)
             | Picks::Trust(_)
@@ -75,6 +77,7 @@ impl Picks {
                 "tab places · enter use · esc close",
                 "enter · esc",
             ],
+            Picks::Arguments(_) => &["↑/↓ choose · enter insert · esc close", "↑/↓ · enter · esc"],
             Picks::Models(_) => &[
                 "↑/↓ choose · tab other providers · enter use · esc close",
                 "tab providers · enter use · esc close",
@@ -174,6 +177,7 @@ impl App {
                 self.draft_was_edited()
             }
             (Some(index), Picks::Files(mut paths)) => self.file_picked(&paths.swap_remove(index)),
+            (Some(index), Picks::Arguments(values)) => self.argument_picked(&values[index]),
             _ => {}
         }
     }
@@ -216,6 +220,9 @@ impl App {
             }
             Picks::Files(mut paths) => self.file_picked(&paths.swap_remove(index)),
             Picks::Skills(mut skills) => self.skill_picked(skills.swap_remove(index)),
+            // Somebody who wrote it all wants it run.
+            Picks::Arguments(values) if self.has_argument(&values[index]) => self.submit(now),
+            Picks::Arguments(values) => self.argument_picked(&values[index]),
             Picks::Models(mut slugs) => self.choose_model(slugs.swap_remove(index)),
             Picks::Sessions(mut listed) => self.session_picked(listed.swap_remove(index)),
             Picks::Tree(log, mut prompts) => self.go_back(log, prompts.swap_remove(index)),

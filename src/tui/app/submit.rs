@@ -86,6 +86,7 @@ enum Form<'a> {
 impl App {
     /// Enter was pressed in the composer.
     pub(super) fn submit(&mut self, now: Instant) {
+        self.typed_at = None;
         if self.enter_waits() || self.composer.draft().is_blank() {
             return;
         }

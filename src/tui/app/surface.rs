@@ -1,6 +1,6 @@
 //! What stands below the composer: one surface at a time.
 
-use super::pickers::Choosing;
+use super::pickers::{Choosing, Picks};
 use crate::tui::style::Row;
 use crate::tui::view::login::Login;
 use crate::tui::view::settings::Settings;
@@ -33,6 +33,11 @@ impl Surface {
             Surface::Login(login) => login.caret(columns),
             Surface::Trust(_) | Surface::Picker(_) | Surface::Settings(_) => None,
         }
+    }
+
+    /// Whether it is the list of what may follow a command.
+    pub fn offers_arguments(&self) -> bool {
+        matches!(self, Surface::Picker(choosing) if matches!(choosing.picks, Picks::Arguments(_)))
     }
 
     /// Whether the composer takes no keys meanwhile.

@@ -5,51 +5,23 @@
 
 use serde_json::{Value, json};
 
+use super::super::pickers::Picks;
 use super::super::{App, Effect};
 use crate::agent::{Input, RequestId};
-use crate::extension::answer::{Completion, completions};
+use crate::extension::answer::completions;
 use crate::extension::{ExtensionId, Failure};
-use crate::tui::key::{Key, KeyPress};
-use crate::tui::style::Row;
 use crate::tui::view::picker::{Item, Picker};
-use crate::tui::view::status::widest;
-use crate::tui::view::surface::framed;
 
 /// Completions that are seen at a time.
 const HEIGHT: usize = 6;
-const HINTS: &[&str] = &["↑/↓ choose · enter insert · esc close", "↑/↓ · enter · esc"];
 
-/// What is asked and what is offered.
+/// What is asked.
 #[derive(Debug, Default)]
 pub(super) struct Completions {
     /// The question that is on its way, and the draft that it is about.
     asked: Option<(RequestId, String)>,
-    open: Option<Open>,
     /// The draft that a completion has just made: it is not completed again.
     done: Option<String>,
-}
-
-#[derive(Debug)]
-struct Open {
-    picker: Picker,
-    values: Vec<String>,
-}
-
-impl Completions {
-    pub fn close(&mut self) {
-        self.open = None;
-    }
-
-    /// Whether some are offered.
-    pub fn is_open(&self) -> bool {
-        self.open.is_some()
-    }
-
-    pub fn rows(&self, columns: usize) -> Option<Vec<Row>> {
-        let open = self.open.as_ref()?;
-        let (header, body) = open.picker.rows(columns);
-        Some(framed(header, body, widest(HINTS, columns), columns))
-    }
 }
 
 /// A command and what is written behind it.
@@ -72,11 +44,10 @@ impl App {
             command.item.completions.then_some(command.owner)
         };
         let found = line(draft).and_then(|line| Some((completes(&line)?, line)));
-        let state = &mut self.extensions.completions;
         let Some((to, Line { name, prefix })) = found else {
-            state.close();
-            return;
+            return self.close_arguments();
         };
+        let state = &self.extensions.completions;
         if state.asked.is_some() || state.done.as_deref() == Some(draft) {
             return;
         }
@@ -100,66 +71,50 @@ impl App {
         let Some((_, about)) = state.asked.take_if(|(asked, _)| *asked == request) else {
             return;
         };
+        self.close_arguments();
         if self.composer.is_field() {
-            return state.close();
+            return;
         }
         if self.composer.draft().buffer.text() != about {
-            state.close();
             return self.complete_draft();
         }
         let items = result.ok().and_then(|answer| completions(&answer).ok());
         let items = items.unwrap_or_default();
-        state.open = (!items.is_empty()).then(|| offer(&about, items));
-    }
-
-    /// A key while completions are offered.
-    pub(super) fn completion_key(&mut self, press: KeyPress) -> bool {
-        let Some(open) = &mut self.extensions.completions.open else {
-            return false;
-        };
-        if press != KeyPress::plain(press.key) {
-            return false;
+        if items.is_empty() || !self.draft_may_open_list() {
+            return;
         }
-        match press.key {
-            Key::Up => open.picker.step(-1),
-            Key::Down => open.picker.step(1),
-            Key::Escape => self.extensions.completions.close(),
-            Key::Enter | Key::Tab => {
-                let draft = self.composer.draft().buffer.text();
-                let value = open.picker.chosen().and_then(|at| open.values.get(at));
-                let (Some(value), Some(Line { name, prefix })) = (value, line(draft)) else {
-                    return false;
-                };
-                // Somebody who wrote it all wants it run.
-                if press.key == Key::Enter && prefix.trim() == value {
-                    self.extensions.completions.close();
-                    return false;
-                }
-                let done = format!("/{name} {value} ");
-                let from = draft.len() - prefix.len();
-                let range = from..draft.len();
-                self.composer.replace(range, &format!("{value} "));
-                self.extensions.completions.close();
-                self.extensions.completions.done = Some(done);
-                self.draft_was_edited();
-            }
-            _ => return false,
-        }
-        true
-    }
-}
-
-fn offer(draft: &str, items: Vec<Completion>) -> Open {
-    let title = draft.split(' ').next().unwrap_or_default();
-    let values = items.iter().map(|item| item.value.clone()).collect();
-    let items = items.into_iter().map(|completion| Item {
-        label: completion.label,
-        description: completion.description,
-        ..Item::default()
-    });
-    Open {
+        let title = about.split(' ').next().unwrap_or_default();
+        let values = items.iter().map(|item| item.value.clone()).collect();
+        let items = items.into_iter().map(|completion| Item {
+            label: completion.label,
+            description: completion.description,
+            ..Item::default()
+        });
         // The draft is the filter, and the extension applies it.
-        picker: Picker::new(title, items.collect(), HEIGHT).narrowed(),
-        values,
+        let picker = Picker::new(title, items.collect(), HEIGHT).narrowed();
+        self.open_picker(picker, Picks::Arguments(values));
+    }
+
+    pub(super) fn close_arguments(&mut self) {
+        self.surface.take_if(|surface| surface.offers_arguments());
+    }
+
+    /// Writes a completion behind the command.
+    pub(in crate::tui::app) fn argument_picked(&mut self, value: &str) {
+        let draft = self.composer.draft().buffer.text();
+        let Some(Line { name, prefix }) = line(draft) else {
+            return;
+        };
+        let done = format!("/{name} {value} ");
+        let range = draft.len() - prefix.len()..draft.len();
+        self.composer.replace(range, &format!("{value} "));
+        self.extensions.completions.done = Some(done);
+        self.draft_was_edited();
+    }
+
+    /// Whether this stands behind the command already.
+    pub(in crate::tui::app) fn has_argument(&self, value: &str) -> bool {
+        let line = line(self.composer.draft().buffer.text());
+        line.is_some_and(|line| line.prefix.trim() == value)
     }
 }

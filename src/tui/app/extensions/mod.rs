@@ -195,10 +195,8 @@ impl App {
     /// What waited for a frame: a question opens when nothing else is open.
     pub fn before_frame(&mut self, now: Instant) {
         let extensions = &mut self.extensions;
-        let is_free = self.surface.is_none()
-            && self.reader.is_none()
-            && !extensions.panels.is_open()
-            && !extensions.completions.is_open();
+        let is_free =
+            self.surface.is_none() && self.reader.is_none() && !extensions.panels.is_open();
         if is_free && self.session.is_some() && extensions.questions.open_next(&mut self.composer) {
             self.pane_steps_back();
             self.deafen(now);
@@ -253,7 +251,7 @@ impl App {
         if self.extension_takes_keys() {
             self.typed_at = Some(now);
         }
-        self.panel_key(press) || self.completion_key(press)
+        self.panel_key(press)
     }
 
     /// Text was pasted: whether an extension's surface took it.
@@ -280,14 +278,8 @@ impl App {
 
     /// The footer surface of an extension, when one shows.
     pub(super) fn extension_surface(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
-        let extensions = &mut self.extensions;
-        let completions = &extensions.completions;
-        let is_free = !extensions.panels.takes_keys();
-        extensions
-            .questions
-            .rows(columns)
-            .or_else(|| completions.rows(columns).filter(|_| is_free))
-            .or_else(|| extensions.panels.rows(columns, height))
+        let question = self.extensions.questions.rows(columns);
+        question.or_else(|| self.extensions.panels.rows(columns, height))
     }
 
     /// Whether an extension's surface has the keys that the composer would get.
@@ -301,10 +293,7 @@ impl App {
     /// Whether something of an extension's is closed by Esc.
     pub(super) fn extension_takes_escape(&self) -> bool {
         let extensions = &self.extensions;
-        self.pane_has_focus()
-            || extensions.questions.is_open()
-            || extensions.panels.is_open()
-            || extensions.completions.is_open()
+        self.pane_has_focus() || extensions.questions.is_open() || extensions.panels.is_open()
     }
 
     /// Closes what takes keys: questions are answered as cancelled, the panel is closed.
@@ -313,13 +302,12 @@ impl App {
         let cancelled = extensions.questions.cancel_all(&mut self.composer);
         self.effects.extend(cancelled);
         self.effects.extend(extensions.panels.dismiss());
-        extensions.completions.close();
     }
 
     /// The session ends: nobody will answer what is asked.
     pub(super) fn refuse_questions(&mut self, why: &str) {
         self.forget_renders();
-        self.extensions.completions.close();
+        self.close_arguments();
         let gone = self.take_back(|_, _| true).into_iter();
         self.effects.extend(gone.map(|ask| refused(ask, why)));
     }
