@@ -99,9 +99,9 @@ impl App {
                 // An open panel shows what came of a key, and stays.
                 let is_open = matches!(self.surface, Some(Surface::Login(_)));
                 match named {
-                    Some(_) => self.transcript.push_notice(&reason),
+                    Some(_) => self.tell(&reason),
                     None if is_open => {}
-                    None => self.transcript.push_notice(
+                    None => self.tell(
                         "no model is available yet: sign in, or choose an offline one with /models",
                     ),
                 }
@@ -199,7 +199,7 @@ impl App {
         };
         match &mut self.surface {
             Some(Surface::Login(login)) => login.finish(ok, &says),
-            _ => self.transcript.push_notice(&says),
+            _ => self.tell(&says),
         }
         match (ok, done.selection, &self.session) {
             (true, _, None) => self.begin(),

@@ -100,7 +100,7 @@ impl App {
         self.send(Want::Configure {
             selection,
             during_turn: true,
-        })
+        });
     }
 
     /// Closes everything that is open.

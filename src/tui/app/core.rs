@@ -23,11 +23,11 @@ impl App {
                     }
                 }
                 Output::Answer { request, answer } => self.on_answer(request, answer, now),
-                Output::Notice(text) => self.transcript.push_notice(&text),
+                Output::Notice(text) => self.tell(&text),
                 Output::Diagnostic { extension, line } => {
                     self.transcript.push_diagnostic(&extension, &line);
                 }
-                Output::Said { extension: _, text } => self.transcript.push_notice(&text),
+                Output::Said { extension: _, text } => self.tell(&text),
                 Output::Asked(asked) => self.asked(*asked),
                 Output::Withdrawn(ask) => self.withdrawn(ask),
                 Output::ExtensionGone(id) => self.extension_gone(id),

@@ -113,7 +113,7 @@ impl App {
                 reply.len()
             ),
         };
-        self.transcript.push_notice(&says);
+        self.tell(&says);
         let in_tmux = self.process.env.text("TMUX").is_some();
         self.effects.push(Effect::Write(clipboard(text, in_tmux)));
     }

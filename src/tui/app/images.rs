@@ -89,7 +89,7 @@ impl App {
                 self.tell_why_no_image(why.clone());
                 self.told_of_image = why;
             }
-            Err(why) => self.transcript.push_notice(&why),
+            Err(why) => self.tell(&why),
         }
         match reading.submits {
             true => self.submit(now),
@@ -121,15 +121,14 @@ impl App {
             }
             return;
         };
-        self.transcript.push_notice(&refusal);
+        self.tell(&refusal);
     }
 
     /// Says why a path stays text, once for what is pasted and then sent.
     pub(super) fn tell_why_no_image(&mut self, why: Option<String>) {
         let told = self.told_of_image.take();
         if let Some(why) = why.filter(|why| told.as_ref() != Some(why)) {
-            self.transcript
-                .push_notice(&format!("the path stays text: {why}"));
+            self.tell(&format!("the path stays text: {why}"));
         }
     }
 

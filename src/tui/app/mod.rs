@@ -212,7 +212,7 @@ impl App {
     fn warn(&mut self, warnings: Vec<String>) {
         for warning in warnings {
             if !self.warnings.contains(&warning) {
-                self.transcript.push_notice(&format!("warning: {warning}"));
+                self.tell(&format!("warning: {warning}"));
                 self.warnings.push(warning);
             }
         }

@@ -117,7 +117,7 @@ impl App {
             Err(error) => self.transcript.push_error(&error.to_string()),
             Ok(selection) => {
                 if more.is_none() {
-                    self.transcript.push_notice(&told(&selection));
+                    self.tell(&told(&selection));
                 }
                 self.options.effort.clone_from(&selection.effort);
                 self.select(selection);
@@ -186,7 +186,7 @@ impl App {
             1 => "ctrl+p stays with one model".to_owned(),
             many => format!("ctrl+p goes through {many} models"),
         };
-        self.transcript.push_notice(&says);
+        self.tell(&says);
         let value = match slugs.is_empty() {
             true => Value::Null,
             false => json!(slugs),

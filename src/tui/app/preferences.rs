@@ -52,12 +52,12 @@ impl App {
         match saved {
             Ok(warnings) => {
                 for warning in warnings {
-                    self.transcript.push_notice(&format!("warning: {warning}"));
+                    self.tell(&format!("warning: {warning}"));
                 }
             }
             Err(error) => {
                 let says = format!("the setting holds until e ends: {error}");
-                self.transcript.push_notice(&says);
+                self.tell(&says);
             }
         }
         self.write_settings();

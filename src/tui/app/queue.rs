@@ -5,9 +5,9 @@
 
 use std::time::Instant;
 
+use super::App;
 use super::submit::Line;
-use super::{App, Effect};
-use crate::agent::{Input, RequestId, Want};
+use crate::agent::{RequestId, Want};
 use crate::tui::key::{Key, KeyPress};
 use crate::tui::view::queue;
 
@@ -164,8 +164,7 @@ impl App {
             self.forget_steer(message);
             // The turn has the message as it was, so the edit is another one.
             let Some(text) = text else {
-                self.transcript
-                    .push_notice("that message has been sent already");
+                self.tell("that message has been sent already");
                 return true;
             };
             self.prompt(Line::of(text), now);
@@ -280,18 +279,8 @@ impl App {
     }
 
     fn amend(&mut self, message: RequestId, text: Option<String>) {
-        let request = self.next_request();
-        let Some(session) = &self.session else {
-            return;
-        };
-        let amend = Amend {
-            message,
-            text: text.clone(),
-        };
-        self.queue.amends.push((request, amend));
-        let want = Want::Amend(message, text);
-        self.effects
-            .push(Effect::Send(Input::Want(session.key, request, want)));
+        let request = self.send(Want::Amend(message, text.clone()));
+        self.queue.amends.push((request, Amend { message, text }));
     }
 }
 
@@ -303,9 +292,10 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Effect;
     use super::super::tests::app;
     use super::*;
-    use crate::agent::{Answer, Output, SessionKey, TurnEvent};
+    use crate::agent::{Answer, Input, Output, SessionKey, TurnEvent};
     use crate::extension::Registry;
     use crate::tui::frame::Size;
     use crate::tui::key::{InputEvent, Parser};

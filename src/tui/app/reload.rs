@@ -123,10 +123,9 @@ impl App {
         self.transcript
             .set_options(transcript_options(&self.settings));
         for warning in reloaded.files.warnings {
-            self.transcript.push_notice(&format!("warning: {warning}"));
+            self.tell(&format!("warning: {warning}"));
         }
-        self.transcript
-            .push_notice("extensions were started anew, and settings were read again");
+        self.tell("extensions were started anew, and settings were read again");
         self.effects.push(Effect::Palette(self.palette()));
         self.carry_out(now);
     }

@@ -34,8 +34,7 @@ impl App {
         let listed = match listed {
             Ok(listed) if !listed.is_empty() => listed,
             Ok(_) => {
-                self.transcript
-                    .push_notice("there is no session to go on with");
+                self.tell("there is no session to go on with");
                 return self.picker_closed();
             }
             Err(error) => {

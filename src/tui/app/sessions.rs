@@ -78,17 +78,18 @@ impl App {
         } else {
             return true;
         };
-        self.transcript.push_notice(why);
+        self.tell(why);
         false
     }
 
-    /// Sends a request about the session, if there is one.
-    pub(super) fn send(&mut self, want: Want) {
+    /// Sends a request about the session, if there is one; its number.
+    pub(super) fn send(&mut self, want: Want) -> RequestId {
         let request = self.next_request();
         if let Some(session) = &self.session {
-            self.effects
-                .push(Effect::Send(Input::Want(session.key, request, want)));
+            let input = Input::Want(session.key, request, want);
+            self.effects.push(Effect::Send(input));
         }
+        request
     }
 
     /// The same when the answer is awaited.
@@ -142,7 +143,7 @@ impl App {
             return;
         }
         let name = label(name);
-        self.transcript.push_notice(&match &name {
+        self.tell(&match &name {
             Some(name) => format!("this session is called `{name}`"),
             None => "this session has no name".into(),
         });
@@ -175,7 +176,10 @@ impl App {
         if self.turn().is_none() && !self.is_between_turns() {
             return;
         }
-        let request = self.next_request();
+        let request = self.send(Want::Compact {
+            focus: Some(focus.to_owned()).filter(|focus| !focus.is_empty()),
+            during_turn: true,
+        });
         let Some(session) = &mut self.session else {
             return;
         };
@@ -193,12 +197,6 @@ impl App {
                 });
             }
         }
-        let want = Want::Compact {
-            focus: Some(focus.to_owned()).filter(|focus| !focus.is_empty()),
-            during_turn: true,
-        };
-        self.effects
-            .push(Effect::Send(Input::Want(session.key, request, want)));
     }
 
     pub(super) fn undo(&mut self) {
@@ -246,8 +244,7 @@ impl App {
             }
             Some(Awaited::Save(next)) => {
                 self.is_opening &= matches!(next, Next::Quit);
-                self.transcript
-                    .push_notice("make room and try again, or do it once more to go on regardless");
+                self.tell("make room and try again, or do it once more to go on regardless");
                 if let Some(session) = &mut self.session {
                     session.is_given_up = true;
                 }
@@ -274,7 +271,7 @@ impl App {
             session.id = id;
         }
         session.log = log;
-        self.transcript.push_notice(
+        self.tell(
             "forked: from here on this is a session of its own; the one before stays as it is",
         );
         // What was drawn while the log was copied.

@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::session::Asked;
 use super::submit::Line;
 use super::turn::Phase;
-use super::{App, Effect, Turn};
-use crate::agent::{Input, RequestId, TurnEvent, Want};
+use super::{App, Turn};
+use crate::agent::{RequestId, TurnEvent, Want};
 use crate::chat::ToolResult;
 
 impl App {
@@ -29,10 +29,9 @@ impl App {
         }
         let line = Line::of(format!("!{command}"));
         if self.is_busy() {
-            self.queue.later(line);
-            return;
+            return self.queue.later(line);
         }
-        let request = self.next_request();
+        let request = self.send(Want::Shell(command.to_owned()));
         let Some(session) = &mut self.session else {
             return;
         };
@@ -42,9 +41,6 @@ impl App {
             ..Turn::new(request, now)
         });
         self.transcript.start_shell(command);
-        let want = Want::Shell(command.to_owned());
-        self.effects
-            .push(Effect::Send(Input::Want(session.key, request, want)));
     }
 
     /// An event of the running command; false when it is none.

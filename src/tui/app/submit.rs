@@ -232,7 +232,7 @@ impl App {
         }
         if !commands.is_empty() {
             let says = format!("not run: {} - ↑ brings it back", commands.join(", "));
-            self.transcript.push_notice(&says);
+            self.tell(&says);
         }
         if prompts.is_empty() {
             return;
@@ -240,8 +240,7 @@ impl App {
         let text = prompts.join("\n");
         if is_command(self.composer.own_draft().buffer.text()) {
             self.composer.remember(&text);
-            self.transcript
-                .push_notice("your draft is a command - ↑ brings back what was not sent");
+            self.tell("your draft is a command - ↑ brings back what was not sent");
         } else {
             self.composer.put_above(&text);
         }
@@ -303,7 +302,7 @@ impl App {
                 notices,
             })) => {
                 for notice in notices {
-                    self.transcript.push_notice(&notice);
+                    self.tell(&notice);
                 }
                 if consumed {
                     return;
@@ -375,8 +374,7 @@ impl App {
 
     fn leave_out(&mut self, images: &[Image]) {
         if !images.is_empty() {
-            self.transcript
-                .push_notice("the images were left out: a command takes none");
+            self.tell("the images were left out: a command takes none");
         }
     }
 
@@ -418,38 +416,31 @@ impl App {
         if line.text.trim().is_empty() && !line.images.is_empty() {
             line.text = QUESTION.to_owned();
         }
-        let request = self.next_request();
-        let Some(session) = &mut self.session else {
+        let Some(session) = &self.session else {
             return;
         };
-        let key = session.key;
         if session.shell.is_some() || session.turn.as_ref().is_some_and(|turn| !turn.hears()) {
-            self.queue.later(line);
-            return;
+            return self.queue.later(line);
         }
         if session.turn.is_some() {
             if !line.images.is_empty() {
-                self.transcript.push_notice(NO_IMAGES);
-                self.give_back([line]);
-                return;
+                self.tell(NO_IMAGES);
+                return self.give_back([line]);
             }
-            let want = Want::Steer(line.text.clone());
-            self.queue.steer(request, line);
-            return self
-                .effects
-                .push(Effect::Send(Input::Want(key, request, want)));
+            let request = self.send(Want::Steer(line.text.clone()));
+            return self.queue.steer(request, line);
         }
-        session.turn = Some(Turn::new(request, now));
         self.transcript.push_user(&line.text, line.images.len());
         let prompt = Prompt {
             text: line.text.clone(),
             images: line.images.clone(),
             source: Source::Settled,
         };
-        session.asked = Some(Asked { request, line });
-        let want = Want::Prompt(prompt, Limits::default());
-        self.effects
-            .push(Effect::Send(Input::Want(key, request, want)));
+        let request = self.send(Want::Prompt(prompt, Limits::default()));
+        if let Some(session) = &mut self.session {
+            session.turn = Some(Turn::new(request, now));
+            session.asked = Some(Asked { request, line });
+        }
     }
 }
 

@@ -107,8 +107,7 @@ impl App {
     pub(super) fn rewound(&mut self, rewound: Rewound, now: Instant) {
         self.is_opening = false;
         self.transcript.replace(rewound.transcript);
-        self.transcript
-            .push_notice("back before this message; what came after it stays in the file");
+        self.tell("back before this message; what came after it stays in the file");
         if let Some(session) = &mut self.session {
             session.context_tokens = 0;
         }

@@ -95,7 +95,7 @@ impl App {
             Err(why) => return self.transcript.push_error(&format!("{what}: {why}")),
         };
         if let Some(notice) = &answer.notice {
-            self.transcript.push_notice(notice);
+            self.tell(notice);
         }
         if let Some(show) = &answer.show {
             self.transcript.push_show(show);
@@ -103,7 +103,7 @@ impl App {
         let here = self.session.as_ref().map(|session| session.key);
         let Some(key) = here.filter(|_| session == here) else {
             if answer.prompt.is_some() || answer.session_name.is_some() {
-                self.transcript.push_notice(&format!(
+                self.tell(&format!(
                     "{what} was meant for another session; what it submits is dropped"
                 ));
             }

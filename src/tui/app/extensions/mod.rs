@@ -121,8 +121,8 @@ impl App {
             Ui::Notify { message, tone } => {
                 match tone {
                     Tone::Error => self.transcript.push_error(&message),
-                    Tone::Warning => self.transcript.push_notice(&format!("warning: {message}")),
-                    Tone::Info => self.transcript.push_notice(&message),
+                    Tone::Warning => self.tell(&format!("warning: {message}")),
+                    Tone::Info => self.tell(&message),
                 }
                 Ok(())
             }
