@@ -196,9 +196,10 @@ fn processes_of_an_extension_end_with_it() {
     let place = Place::new();
     let (child, stray) = (place.root().join("child"), place.root().join("stray"));
     let then = format!(
-        "sleep 300 & echo $! >'{}'\nsetsid bash -c 'echo $$ >\"{}\"; exec sleep 300' </dev/null >/dev/null 2>&1 &\nread -r line",
+        "sleep 300 & echo $! >'{}'\nsetsid bash -c 'echo $$ >\"{}\"; exec sleep 300' </dev/null >/dev/null 2>&1 &\nuntil [ -s '{}' ]; do sleep 0.01; done\nread -r line",
         child.display(),
-        stray.display()
+        stray.display(),
+        stray.display(),
     );
     let files = [&child, &stray];
     let manifest = json!({"name": "a", "tools": [{"name": "t"}]});

@@ -84,7 +84,7 @@ pub const ON_CALL: &[(&str, &str)] = &[
     (
         "asks two thousand things at once",
         r#"for i in {1..1000}; do echo "{\"id\":$i,\"method\":\"session.info\"}"; done
-        for i in {1..1000}; do echo "{\"id\":$i,\"method\":\"ui.confirm\",\"params\":{\"title\":\"?\"}}"; done
+        for i in {1..1000}; do echo "{\"id\":$i,\"method\":\"ui.confirm\",\"params\":{\"title\":\"no $i?\"}}"; done
         n=0; while [ $n -lt 2000 ] && IFS= read -r reply; do n=$((n+1)); done
         answer "{\"content\":\"$n answers\"}""#,
     ),

@@ -83,7 +83,10 @@ impl Screen {
     pub fn resize(&mut self, size: Size) {
         let size = at_least_one(size);
         if !self.is_lost() {
-            self.place = Place::Resized(self.size);
+            self.place = match std::mem::take(&mut self.is_fresh) {
+                true => Place::Launch,
+                false => Place::Resized(self.size),
+            };
         }
         if let Some(lines) = &mut self.full {
             lines.clear();
@@ -139,15 +142,15 @@ impl Screen {
         }
         let row = usize::from(row.min(self.size.rows - 1));
         self.row = match self.place {
-            Place::Launch => {
-                self.inline.launch(row, usize::from(column), self.size);
-                Some(row)
-            }
-            Place::Assumed => {
+            Place::Assumed if !self.is_fresh => {
                 // What was painted since is further up by as many rows as it began further up.
                 let up = self.inline.began_at(row + usize::from(column > 0));
                 self.cursor = None;
                 self.row.map(|row| row.saturating_sub(up))
+            }
+            Place::Launch | Place::Assumed => {
+                self.inline.launch(row, usize::from(column), self.size);
+                Some(row)
             }
             Place::Resized(_) => {
                 self.inline.found(row, self.size, self.reflows);
@@ -155,6 +158,7 @@ impl Screen {
             }
             Place::Known => return,
         };
+        self.is_fresh = false;
         self.place = Place::Known;
     }
 
@@ -202,6 +206,14 @@ impl Screen {
             return Vec::new();
         }
         let bytes = bytes.finish(cursor.0, cursor.1);
+        match self.full {
+            Some(_) => bytes,
+            None => self.freshly(bytes),
+        }
+    }
+
+    /// Bytes for the main screen, which begin at the start of a row.
+    fn freshly(&mut self, bytes: Vec<u8>) -> Vec<u8> {
         match std::mem::take(&mut self.is_fresh) {
             true => [fresh_row(self.size), bytes].concat(),
             false => bytes,
@@ -220,7 +232,8 @@ impl Screen {
         let caret = self.inline.park(self.size, &mut out);
         self.place = Place::Launch;
         self.cursor = None;
-        out.finish(caret, true)
+        let bytes = out.finish(caret, true);
+        self.freshly(bytes)
     }
 
     fn enter_inline(&mut self) {

@@ -103,6 +103,14 @@ fn every_way_to_quit_leaves_the_conversation_and_a_clean_terminal() {
 
 #[test]
 fn full_screen_mode_leaves_the_end_of_the_conversation() {
+    leaves_the_end(false, "");
+    // A terminal that does not tell where its cursor is, or too late.
+    leaves_the_end(true, "");
+    leaves_the_end(true, "\x1b[3;4R");
+}
+
+#[track_caller]
+fn leaves_the_end(is_mute: bool, late: &str) {
     let place = Place::new();
     place.settings(json!({"tui_mode": "fullscreen"}));
     let lines: Vec<String> = (0..60).map(|line| format!("row {line}.")).collect();
@@ -111,8 +119,10 @@ fn full_screen_mode_leaves_the_end_of_the_conversation() {
         .script([say(&lines.join("\n\n")), say("short")]);
     let mut pty = Pty::open(80, 24);
     pty.screen.feed(b"$ ls\r\na b c\r\n$ e");
+    pty.screen.seen_mut().is_mute = is_mute;
     pty.start(place.app(&[]));
     ready(&mut pty);
+    pty.send(late);
     pty.send("go\r");
     pty.wait_for("row 59.");
     pty.wait_for("(↑100");

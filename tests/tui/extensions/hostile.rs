@@ -7,8 +7,16 @@ use serde_json::json;
 
 use super::{assert_untouched, enter};
 use crate::extensions::kit;
-use crate::support::{Place, call, say};
+use crate::support::{Place, Screen, call, say};
 use crate::tui::app::open;
+
+/// The title of the open question.
+fn title(screen: &Screen) -> Option<String> {
+    let text = screen.text();
+    let start = text.find("no ")?;
+    let end = text[start..].find('?')?;
+    Some(text[start..=start + end].to_owned())
+}
 
 #[track_caller]
 fn trial(name: &str) {
@@ -22,10 +30,11 @@ fn trial(name: &str) {
     if name.contains("asks") {
         // A person answers those that may be open at once.
         pty.wait_for("esc cancel");
-        while pty.screen.text().contains("esc cancel") {
+        while let Some(title) = title(&pty.screen) {
             pty.send("\x1b");
-            // An escape alone is one when nothing follows it for a moment.
-            pty.quiet(Duration::from_millis(60));
+            pty.wait("the next question", |screen| {
+                !screen.text().contains(&title)
+            });
         }
     }
     pty.wait_for("  The end.");
