@@ -117,8 +117,9 @@ impl App {
                 let is_it =
                     |one: &&Provider| one.id == wanted || one.label.to_lowercase() == wanted;
                 let Some(id) = providers.iter().find(is_it).map(|one| one.id.clone()) else {
-                    let says = format!("there is no provider `{name}` to sign in to - see /login");
-                    return self.tell(&says);
+                    return self.tell(&format!(
+                        "there is no provider `{name}` to sign in to - see /login"
+                    ));
                 };
                 Login::new(providers, Some(&id))
             }

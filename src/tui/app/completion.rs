@@ -246,17 +246,18 @@ impl App {
 
     /// Runs a command, or leaves its name for the person to finish. A name that was typed in full is
     /// run as it is, unless something must follow it.
-    pub(super) fn command_picked(&mut self, name: &str, arguments: &str, now: Instant) {
+    pub(super) fn command_picked(&mut self, word: &(String, String), runs: bool, now: Instant) {
+        let (name, arguments) = word;
         let typed = self.composer.draft().buffer.text();
         let typed = typed.strip_prefix('/').unwrap_or_default();
         // A word that is a command in itself is not taken for the beginning of another.
-        if let Some(command) = commands::find(typed) {
-            if !command.arguments.starts_with('<') {
-                return self.submit(now);
-            }
+        if runs && commands::find(typed).is_some() {
+            return self.submit(now);
         }
         let is_typed = typed == name && !arguments.starts_with('<');
-        if arguments.is_empty() || is_typed {
+        // What is only like what was typed is shown before it runs.
+        let is_begun = name.starts_with(typed);
+        if runs && is_begun && (arguments.is_empty() || is_typed) {
             self.composer.set_text(&format!("/{name}"));
             return self.submit(now);
         }

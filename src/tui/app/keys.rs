@@ -138,9 +138,6 @@ impl App {
 
     /// Stops the running turn or command.
     pub(super) fn interrupt(&mut self) {
-        if !self.is_busy() {
-            return;
-        }
         let Some(session) = &mut self.session else {
             return;
         };
@@ -152,6 +149,8 @@ impl App {
             }
         } else if let Some(command) = &mut session.shell {
             command.stopping = true;
+        } else {
+            return;
         }
         self.send(Want::Interrupt);
     }

@@ -157,11 +157,8 @@ impl App {
             .iter()
             .position(|one| Some(one) == effort.as_ref());
         let next = at.map_or(0, |at| (at + 1) % model.effort.len());
-        match model.effort.get(next) {
-            Some(level) => {
-                let level = level.clone();
-                self.set_effort(level)
-            }
+        match model.effort.get(next).cloned() {
+            Some(level) => self.set_effort(level),
             None => self.effort(""),
         }
     }

@@ -138,12 +138,12 @@ impl App {
             Key::PageUp if is_plain => picker.page(-1),
             Key::PageDown if is_plain => picker.page(1),
             Key::Tab if picker.has_tabs() => picker.step_tab(if press.shift { -1 } else { 1 }),
-            Key::Tab if follows && !press.shift => self.complete(),
+            Key::Tab if follows && !press.shift => self.pick(false, now),
             Key::Tab => {}
-            Key::Enter if is_plain => self.pick(now),
+            Key::Enter if is_plain => self.pick(true, now),
             _ if follows => return false,
             Key::Char(' ') if scopes && is_plain => picker.toggle(),
-            Key::Char('s') if scopes && press.ctrl => self.pick(now),
+            Key::Char('s') if scopes && press.ctrl => self.pick(true, now),
             Key::Char('x') if scopes && press.ctrl => picker.untick(),
             Key::Char('u') if press.ctrl => picker.set_query(""),
             Key::Backspace => {
@@ -164,26 +164,9 @@ impl App {
         }
     }
 
-    /// Tab: writes the chosen entry into the draft and does nothing with it yet.
-    fn complete(&mut self) {
-        let Some(Surface::Picker(choosing)) = self.surface.take() else {
-            return;
-        };
-        let Choosing { picker, picks } = *choosing;
-        match (picker.chosen(), picks) {
-            (Some(index), Picks::Commands(mut words)) => {
-                let (name, _) = words.swap_remove(index);
-                self.composer.set_text(&format!("/{name} "));
-                self.draft_was_edited()
-            }
-            (Some(index), Picks::Files(mut paths)) => self.file_picked(&paths.swap_remove(index)),
-            (Some(index), Picks::Arguments(values)) => self.argument_picked(&values[index]),
-            _ => {}
-        }
-    }
-
-    /// Enter: does what the chosen entry stands for. A list without one closes.
-    fn pick(&mut self, now: Instant) {
+    /// Does what the chosen entry stands for, or writes it into the draft when nothing is to run yet.
+    /// A list without one closes.
+    fn pick(&mut self, runs: bool, now: Instant) {
         let Some(Surface::Picker(choosing)) = self.surface.take() else {
             return;
         };
@@ -196,32 +179,20 @@ impl App {
             return self.scope_chosen(scope.collect());
         }
         let Some(index) = picker.chosen() else {
-            self.lists.dismissed = picks.follows_draft();
-            return self.picker_closed();
+            if runs {
+                self.lists.dismissed = picks.follows_draft();
+                self.picker_closed();
+            }
+            return;
         };
         match picks {
-            Picks::Commands(mut words) => {
-                let (name, arguments) = words.swap_remove(index);
-                let typed = self.composer.draft().buffer.text().trim_start_matches('/');
-                let typed = typed
-                    .split_whitespace()
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned();
-                if super::commands::find(&typed).is_some() {
-                    return self.submit(now);
-                }
-                if name.starts_with(&typed) {
-                    return self.command_picked(&name, &arguments, now);
-                }
-                // Only like what was typed: it is shown before it runs.
-                self.composer.set_text(&format!("/{name} "));
-                self.draft_was_edited()
-            }
-            Picks::Files(mut paths) => self.file_picked(&paths.swap_remove(index)),
+            Picks::Commands(words) => self.command_picked(&words[index], runs, now),
+            Picks::Files(paths) => self.file_picked(&paths[index]),
             Picks::Skills(mut skills) => self.skill_picked(skills.swap_remove(index)),
             // Somebody who wrote it all wants it run.
-            Picks::Arguments(values) if self.has_argument(&values[index]) => self.submit(now),
+            Picks::Arguments(values) if runs && self.has_argument(&values[index]) => {
+                self.submit(now);
+            }
             Picks::Arguments(values) => self.argument_picked(&values[index]),
             Picks::Models(mut slugs) => self.choose_model(slugs.swap_remove(index)),
             Picks::Sessions(mut listed) => self.session_picked(listed.swap_remove(index)),

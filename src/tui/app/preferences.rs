@@ -55,10 +55,7 @@ impl App {
                     self.tell(&format!("warning: {warning}"));
                 }
             }
-            Err(error) => {
-                let says = format!("the setting holds until e ends: {error}");
-                self.tell(&says);
-            }
+            Err(error) => self.tell(&format!("the setting holds until e ends: {error}")),
         }
         self.write_settings();
     }

@@ -293,13 +293,10 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::super::Effect;
-    use super::super::tests::app;
+    use super::super::tests::{app, keys, screen};
     use super::*;
     use crate::agent::{Answer, Input, Output, SessionKey, TurnEvent};
     use crate::extension::Registry;
-    use crate::tui::frame::Size;
-    use crate::tui::key::{InputEvent, Parser};
-    use crate::tui::testing::plain;
 
     /// An app with a session, and what it has told the core.
     struct Table {
@@ -335,16 +332,11 @@ mod tests {
         }
 
         /// Keys; what the core is told because of them.
-        fn press(&mut self, keys: &str) -> String {
-            let mut parser = Parser::default();
-            let mut events = parser.feed(keys.as_bytes());
-            events.extend(parser.flush());
+        fn press(&mut self, typed: &str) -> String {
             let before = self.told.len();
-            for event in events {
-                if let InputEvent::Key(press) = event {
-                    self.app.on_key(press, self.now);
-                    self.note();
-                }
+            for press in keys(typed) {
+                self.app.on_key(press, self.now);
+                self.note();
             }
             self.told_since(before)
         }
@@ -382,15 +374,6 @@ mod tests {
 
         fn draft(&self) -> String {
             self.app.composer.draft().buffer.expand()
-        }
-
-        fn shown(&mut self) -> String {
-            let size = Size {
-                columns: 80,
-                rows: 40,
-            };
-            let frame = self.app.inline_frame(size, 0, self.now, false);
-            plain(&[frame.settled, frame.live].concat()).join("\n")
         }
     }
 
@@ -463,7 +446,7 @@ mod tests {
             table.over(turn);
             assert_eq!(table.draft(), draft, "{key:?}");
             assert_eq!(table.app.queue.band().waiting, 0);
-            let shown = table.shown();
+            let shown = screen(&mut table.app, 40, table.now);
             assert_eq!(
                 shown.matches("not run: !ls, !make - ↑").count(),
                 1,

@@ -163,8 +163,7 @@ impl App {
             },
             typed: Some(typed),
         });
-        let work = move || Done::Read(request, skill.prompt(&said).map(Some));
-        self.task(work);
+        self.task(move || Done::Read(request, skill.prompt(&said).map(Some)));
     }
 
     /// The file that a line waited for has been read.
@@ -231,8 +230,8 @@ impl App {
             self.composer.remember(command);
         }
         if !commands.is_empty() {
-            let says = format!("not run: {} - ↑ brings it back", commands.join(", "));
-            self.tell(&says);
+            let commands = commands.join(", ");
+            self.tell(&format!("not run: {commands} - ↑ brings it back"));
         }
         if prompts.is_empty() {
             return;
@@ -383,7 +382,7 @@ impl App {
         let request = self.next_request();
         let places = self.places();
         let typed = line.text.clone();
-        let work = move || {
+        self.task(move || {
             let filled = match form(&typed) {
                 Form::Slash(name, args) => {
                     template(&places, name).map(|template| template.fill(args))
@@ -391,13 +390,12 @@ impl App {
                 Form::Shell(_) | Form::Prompt => None,
             };
             Done::Read(request, Ok(filled))
-        };
+        });
         self.submitted.push_front(Submitted {
             stage: Stage::Template(request),
             line,
             typed: None,
         });
-        self.task(work);
     }
 
     /// A slash line that is neither e's own nor a template.

@@ -66,6 +66,30 @@ const FIX: (&str, &str) = (
     "---\nargument-hint: <file>\n---\nfix $1",
 );
 
+/// Keys as a terminal sends them; `␛` is the escape key alone.
+pub(super) fn keys(keys: &str) -> Vec<KeyPress> {
+    let mut events = Vec::new();
+    for (index, keys) in keys.split('␛').enumerate() {
+        let escape = InputEvent::Key(KeyPress::plain(Key::Escape));
+        events.extend((index > 0).then_some(escape));
+        let mut parser = Parser::default();
+        events.extend(parser.feed(keys.as_bytes()));
+        events.extend(parser.flush());
+    }
+    let press = |event| match event {
+        InputEvent::Key(press) => press,
+        other => panic!("{other:?}"),
+    };
+    events.into_iter().map(press).collect()
+}
+
+/// The main screen as text.
+pub(super) fn screen(app: &mut App, rows: u16, now: Instant) -> String {
+    let size = Size { columns: 80, rows };
+    let frame = app.inline_frame(size, 0, now, false);
+    plain(&[frame.settled, frame.live].concat()).join("\n")
+}
+
 /// An app over a real home. Its tasks run at once.
 struct Table {
     app: App,
@@ -158,21 +182,10 @@ impl Table {
         shown.join(", ")
     }
 
-    /// Keys as a terminal sends them; `␛` is the escape key alone.
-    fn press(&mut self, keys: &str) -> String {
-        let mut events = Vec::new();
-        for (index, keys) in keys.split('␛').enumerate() {
-            let escape = InputEvent::Key(KeyPress::plain(Key::Escape));
-            events.extend((index > 0).then_some(escape));
-            let mut parser = Parser::default();
-            events.extend(parser.feed(keys.as_bytes()));
-            events.extend(parser.flush());
-        }
+    /// Keys; what comes of them.
+    fn press(&mut self, typed: &str) -> String {
         let mut shown = Vec::new();
-        for event in events {
-            let InputEvent::Key(press) = event else {
-                continue;
-            };
+        for press in keys(typed) {
             self.app.on_key(press, self.now);
             shown.push(self.carry_out());
         }
@@ -181,12 +194,7 @@ impl Table {
     }
 
     fn screen(&mut self) -> String {
-        let size = Size {
-            columns: 80,
-            rows: 40,
-        };
-        let frame = self.app.inline_frame(size, 0, self.now, false);
-        plain(&[frame.settled, frame.live].concat()).join("\n")
+        screen(&mut self.app, 40, self.now)
     }
 
     fn draft(&self) -> String {

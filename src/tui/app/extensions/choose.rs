@@ -35,9 +35,8 @@ impl App {
     /// An extension chooses.
     pub(super) fn extension_chooses(&mut self, ask: AskId, choice: Choice) {
         self.extensions.choices.push_back((ask, choice));
-        match self.extensions.choices.len() {
-            1 => self.next_choice(),
-            _ => {}
+        if self.extensions.choices.len() == 1 {
+            self.next_choice();
         }
     }
 
@@ -68,13 +67,12 @@ impl App {
     /// The choice was looked up: it is used from now on and kept in the settings.
     pub(in crate::tui::app) fn extension_chose(&mut self, chosen: Chosen) {
         let choices = &mut self.extensions.choices;
+        let first = choices.front().cloned();
         // After a reload it is not the one that is waited for.
-        if choices.front().is_none_or(|(ask, _)| *ask != chosen.ask) {
-            return;
-        }
-        let Some((ask, choice)) = choices.pop_front() else {
+        let Some((ask, choice)) = first.filter(|(ask, _)| *ask == chosen.ask) else {
             return;
         };
+        choices.pop_front();
         let is_here = self.session.as_ref().map(|session| session.key) == Some(chosen.session);
         match chosen.selection {
             Err(error) => self.effects.push(refused(ask, &error.to_string())),

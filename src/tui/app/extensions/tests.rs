@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::super::tests::{app, keys};
 use super::super::{App, Done, Effect, Opened, Task};
 use crate::agent::{
     Answer, Input, Past, Reason, RequestId, SessionKey, SessionSpec, TurnEvent, Want,
@@ -16,7 +17,6 @@ use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, request};
 use crate::tui::frame::Size;
-use crate::tui::key::{InputEvent, Parser};
 use crate::tui::testing::{check, plain};
 use crate::tui::transcript::Transcript;
 
@@ -45,9 +45,8 @@ impl Table {
             renders: vec![Render::Assistant, Render::Tool("look".into())],
             ..Registry::default()
         };
-        let app = super::super::tests::app(registry);
         Self {
-            app,
+            app: app(registry),
             now: Instant::now(),
             asks: 0,
             is_prompt: false,
@@ -72,20 +71,12 @@ impl Table {
         self.told()
     }
 
-    /// Keys as a terminal sends them.
-    fn press(&mut self, keys: &str) -> String {
-        let mut parser = Parser::default();
-        let mut events = parser.feed(keys.as_bytes());
-        events.extend(parser.flush());
+    /// Keys; what goes to the core because of them.
+    fn press(&mut self, typed: &str) -> String {
         let mut effects = Vec::new();
-        for event in events {
-            match event {
-                InputEvent::Key(press) => {
-                    self.app.on_key(press, self.now);
-                    effects.extend(self.carry_out());
-                }
-                other => panic!("{other:?}"),
-            }
+        for press in keys(typed) {
+            self.app.on_key(press, self.now);
+            effects.extend(self.carry_out());
         }
         self.app.before_frame(self.now);
         show(effects)
@@ -242,6 +233,16 @@ fn completions_follow_the_draft() {
     table.press("\x1b[B\r");
     assert_eq!(table.draft(), "/go prev ");
     assert!(!table.screen(60, 12).join("\n").contains("Preview"));
+    assert_eq!(table.press("\r"), r#"command{"name":"go","args":"prev"}"#);
+    // What is written in full already is run.
+    table.press("/go prev");
+    for _ in 0..2 {
+        let request = RequestId(table.app.last_request);
+        let prev = json!({"items": [{"value": "prev"}]});
+        table.app.called(request, Ok(prev), table.now);
+    }
+    table.told();
+    assert!(table.app.surface.is_some());
     assert_eq!(table.press("\r"), r#"command{"name":"go","args":"prev"}"#);
     // A failure shows nothing.
     table.press("/go x");

@@ -288,12 +288,7 @@ fn help_lists_templates_and_how_to_quit() {
     let shadowed = ("home/prompts/quit.md", "x");
     let mut table = Table::ready(&[FIX, nameless, shadowed]);
     table.press("/help\r");
-    let size = Size {
-        columns: 80,
-        rows: 200,
-    };
-    let frame = table.app.inline_frame(size, 0, table.now, false);
-    let screen = plain(&[frame.settled, frame.live].concat()).join("\n");
+    let screen = screen(&mut table.app, 200, table.now);
     for part in [
         "/fix <file>",
         "/mend",

@@ -145,12 +145,10 @@ fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
     app.session = None;
     app.cwd = root.path().to_owned();
     let now = Instant::now();
-    let type_in = |app: &mut App, keys: &str, now| {
-        for event in Parser::default().feed(keys.as_bytes()) {
-            if let InputEvent::Key(press) = event {
-                app.on_key(press, now);
-                assert!(app.effects.is_empty(), "{press:?}");
-            }
+    let type_in = |app: &mut App, typed: &str, now| {
+        for press in keys(typed) {
+            app.on_key(press, now);
+            assert!(app.effects.is_empty(), "{press:?}");
         }
     };
     app.start();

@@ -1,6 +1,7 @@
 //! Questions: one at a time, and what becomes of those that nobody answers.
 
 use super::super::super::Surface;
+use super::super::super::completion::Listed;
 use super::*;
 use crate::tui::view::login::Login;
 
@@ -198,6 +199,21 @@ fn who_is_typing_answers_nothing_by_accident() {
     // Who has just answered is not typing.
     table.ask(ME, "ui.confirm", json!({"title": "Sure?"}));
     assert_eq!(table.press("\r"), r#"={"confirmed":true}"#);
+}
+
+/// Nor does a list that was read meanwhile open over a question.
+#[test]
+fn a_list_that_comes_late_covers_no_question() {
+    let mut table = Table::new();
+    table.press("see @");
+    // As long as no file is known.
+    table.app.surface = None;
+    table.now += Duration::from_secs(2);
+    table.ask(ME, "ui.confirm", json!({"title": "Sure?"}));
+    let files = Listed::Files(vec!["a.rs".into()]);
+    table.app.on_done(Done::Listed(files));
+    assert!(table.app.surface.is_none());
+    assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
 }
 
 /// A question that ignores keys for a moment takes that moment with it.
