@@ -46,19 +46,23 @@ commands! {
     "Model" "scoped-models" [] "" "choose the models that ctrl+p goes through"
         => |app, _, _| app.list_models(Wanted::Scope);
     "Session" "resume" [] "" "go on with another session" => |app, _, _| app.list_sessions();
-    "Session" "tree" [] "" "go back to an earlier message" => |app, _, _| app.tree();
-    "Session" "new" ["clear"] "" "begin a new session" => |app, _, _| app.new_session();
-    "Session" "fork" [] "[name]" "go on in a session of its own" => |app, args, _| app.fork(args);
+    "Session" "tree" [] "" "go back to an earlier message"
+        => |app, _, _| app.between_turns(|app| app.once_saved(Next::Tree));
+    "Session" "new" ["clear"] "" "begin a new session"
+        => |app, _, _| app.between_turns(|app| app.once_saved(Next::New));
+    "Session" "fork" [] "[name]" "go on in a session of its own"
+        => |app, args, _| app.between_turns(|app| app.fork(args));
     "Session" "export" [] "[path]" "write this session as one HTML page"
-        => |app, args, _| app.export(args);
+        => |app, args, _| app.between_turns(|app| app.export(args));
     "Session" "compact" [] "[focus]" "summarise older messages and go on"
         => |app, args, now| app.compact(args, now);
     "Session" "name" [] "[label]" "name this session" => |app, args, _| app.name(args);
-    "Workspace" "undo" [] "" "take back the last change of a file" => |app, _, _| app.undo();
+    "Workspace" "undo" [] "" "take back the last change of a file"
+        => |app, _, _| app.between_turns(|app| app.ask(Awaited::Undo, Want::Undo));
     "Workspace" "trust" [] "" "show or change whether this directory is trusted"
         => |app, _, _| app.ask_trust();
     "General" "reload" [] "" "start extensions anew and read settings again"
-        => |app, _, _| app.reload();
+        => |app, _, _| app.between_turns(App::reload);
     "General" "copy" [] "" "copy the last reply" => |app, _, _| app.copy();
     "General" "usage" [] "[24h|7d|30d|all]" "show what was used, by model"
         => |app, args, _| app.usage(args);

@@ -49,30 +49,24 @@ impl App {
         let Some(session) = &mut self.session else {
             return;
         };
-        if let TurnEvent::TurnStart | TurnEvent::Compacting = event {
-            // One that an extension or the core itself began has no prompt that was submitted here.
-            let request = request.unwrap_or(RequestId::NOBODY);
-            session.asked.take_if(|asked| asked.request == request);
-            session.is_given_up = false;
-            if session
-                .turn
-                .as_ref()
-                .is_none_or(|turn| turn.request != request)
-            {
-                session.turn = Some(Turn {
-                    summarises: *event == TurnEvent::Compacting,
-                    ..Turn::new(request, now)
-                });
+        match event {
+            TurnEvent::TurnStart | TurnEvent::Compacting => {
+                // One that an extension or the core itself began has no prompt that was submitted here.
+                let request = request.unwrap_or(RequestId::NOBODY);
+                session.asked.take_if(|asked| asked.request == request);
+                session.is_given_up = false;
+                let is_it = |turn: &Turn| turn.request == request;
+                if !session.turn.as_ref().is_some_and(is_it) {
+                    session.turn = Some(Turn {
+                        summarises: *event == TurnEvent::Compacting,
+                        ..Turn::new(request, now)
+                    });
+                }
             }
-        }
-        if let TurnEvent::Usage(usage) = event {
-            session.context_tokens = usage.prompt() + usage.output;
-        }
-        if let TurnEvent::Compacted { context_tokens, .. } = event {
-            session.context_tokens = *context_tokens;
-        }
-        if let TurnEvent::SessionName(name) = event {
-            session.name.clone_from(name);
+            TurnEvent::Usage(usage) => session.context_tokens = usage.prompt() + usage.output,
+            TurnEvent::Compacted { context_tokens, .. } => session.context_tokens = *context_tokens,
+            TurnEvent::SessionName(name) => session.name.clone_from(name),
+            _ => {}
         }
         if let Some(turn) = &mut session.turn {
             turn.apply(event, now);

@@ -71,9 +71,6 @@ impl Files {
 impl App {
     /// Lets the extensions go, to start them anew.
     pub(super) fn reload(&mut self) {
-        if !self.is_between_turns() {
-            return;
-        }
         self.is_opening = true;
         self.request(Awaited::LetGo, |_, request| Input::LetGo(request));
     }

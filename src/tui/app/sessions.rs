@@ -82,6 +82,13 @@ impl App {
         false
     }
 
+    /// Does what may change the session, unless something is in the way.
+    pub(super) fn between_turns(&mut self, change: impl FnOnce(&mut Self)) {
+        if self.is_between_turns() {
+            change(self);
+        }
+    }
+
     /// Sends a request about the session, if there is one; its number.
     pub(super) fn send(&mut self, want: Want) -> RequestId {
         let request = self.next_request();
@@ -113,16 +120,7 @@ impl App {
         self.effects.push(Effect::Send(input(session, request)));
     }
 
-    pub(super) fn new_session(&mut self) {
-        if self.is_between_turns() {
-            self.once_saved(Next::New);
-        }
-    }
-
     pub(super) fn fork(&mut self, name: &str) {
-        if !self.is_between_turns() {
-            return;
-        }
         self.is_opening = true;
         let fork = self.next_session();
         let name = label(name);
@@ -151,9 +149,6 @@ impl App {
     }
 
     pub(super) fn export(&mut self, path: &str) {
-        if !self.is_between_turns() {
-            return;
-        }
         let Some(session) = &self.session else {
             return;
         };
@@ -196,12 +191,6 @@ impl App {
                     ..Turn::new(request, now)
                 });
             }
-        }
-    }
-
-    pub(super) fn undo(&mut self) {
-        if self.is_between_turns() {
-            self.ask(Awaited::Undo, Want::Undo);
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::pickers::Picks;
 use super::resume::restored;
-use super::sessions::{Awaited, Next};
+use super::sessions::Awaited;
 use super::submit::Line;
 use super::{App, Done, transcript_options};
 use crate::agent::Want;
@@ -36,13 +36,6 @@ pub struct Rewound {
 }
 
 impl App {
-    /// Looks for the messages of the session.
-    pub(super) fn tree(&mut self) {
-        if self.is_between_turns() {
-            self.once_saved(Next::Tree);
-        }
-    }
-
     /// It is known where the session is.
     pub(super) fn look_through(&mut self, log: Option<PathBuf>, head: Option<String>) {
         let Some(log) = log else {

@@ -117,37 +117,27 @@ impl App {
         let joins_transcript = matches!(ui, Ui::Notify { .. } | Ui::Show(_));
         let before = self.effects.len();
         let slots = &mut self.extensions.slots;
-        let shown = match ui {
-            Ui::Notify { message, tone } => {
-                match tone {
-                    Tone::Error => self.transcript.push_error(&message),
-                    Tone::Warning => self.tell(&format!("warning: {message}")),
-                    Tone::Info => self.tell(&message),
-                }
-                Ok(())
-            }
-            Ui::Show(show) => {
-                self.transcript.push_show(&show);
-                Ok(())
-            }
-            Ui::Status(slot) => slots.status.set(from, name, slot.key, slot.value),
-            Ui::Activity(slot) => slots.activity.set(from, name, slot.key, slot.value),
-            Ui::Widget(slot) => slots.widgets.set(from, name, slot.key, slot.value),
-            Ui::Compose(text) => self.compose(&text),
+        let mut shown = Ok(());
+        match ui {
+            Ui::Notify { message, tone } => match tone {
+                Tone::Error => self.transcript.push_error(&message),
+                Tone::Warning => self.tell(&format!("warning: {message}")),
+                Tone::Info => self.tell(&message),
+            },
+            Ui::Show(show) => self.transcript.push_show(&show),
+            Ui::Status(slot) => shown = slots.status.set(from, name, slot.key, slot.value),
+            Ui::Activity(slot) => shown = slots.activity.set(from, name, slot.key, slot.value),
+            Ui::Widget(slot) => shown = slots.widgets.set(from, name, slot.key, slot.value),
+            Ui::Compose(text) => shown = self.compose(&text),
             Ui::Panel(panel) => {
                 let replaced = self.extensions.panels.show(from, name, panel);
                 self.effects.extend(replaced);
-                Ok(())
             }
-            Ui::Pane(pane) => {
-                let replaced = self.show_pane(from, pane);
-                self.effects.extend(replaced);
-                Ok(())
-            }
+            Ui::Pane(pane) => self.show_pane(from, pane),
             Ui::Select(_) | Ui::Confirm { .. } | Ui::Input { .. } | Ui::Editor { .. } => {
-                Err("a question cannot be shown".into())
+                shown = Err("a question cannot be shown".into());
             }
-        };
+        }
         let reply = Effect::Send(Input::Reply(ask, shown.map(|()| json!({}))));
         match joins_transcript {
             // What cannot be taken back is answered when it is on the screen, so that nobody adds

@@ -76,43 +76,34 @@ impl ShownPane {
 
 impl App {
     /// Opens a pane, draws it anew, or closes the one of this extension.
-    pub(super) fn show_pane(
-        &mut self,
-        from: ExtensionId,
-        pane: Option<ui::Pane>,
-    ) -> Option<Effect> {
+    pub(super) fn show_pane(&mut self, from: ExtensionId, pane: Option<ui::Pane>) {
         let place = &mut self.extensions.pane;
         let Some(pane) = pane else {
             place.take_if(|shown| shown.owner == from);
-            return None;
+            return;
         };
         let side = pane.side.map(|side| match side {
             ui::Side::Left => Side::Left,
             ui::Side::Right => Side::Right,
         });
-        match place {
-            Some(shown) if shown.owner == from && shown.id == pane.id => {
+        if let Some(shown) = place {
+            if shown.owner == from && shown.id == pane.id {
                 shown.side = side;
-                shown.view.refresh(pane);
-                None
-            }
-            _ => {
-                // One that nobody asked for must not take the keys of somebody who writes, or begins to.
-                let had_focus = place.as_ref().is_some_and(|shown| shown.focused);
-                let is_wanted = self.extensions.calls.is_wanted(from);
-                let focused = had_focus || is_wanted;
-                let replaced = self.extensions.pane.replace(ShownPane {
-                    owner: from,
-                    id: pane.id.clone(),
-                    view: Pane::new(pane),
-                    side,
-                    focused,
-                    first: false,
-                    area: Rect::default(),
-                });
-                replaced.map(|old| old.closed())
+                return shown.view.refresh(pane);
             }
         }
+        // One that nobody asked for must not take the keys of somebody who writes, or begins to.
+        let had_focus = place.as_ref().is_some_and(|shown| shown.focused);
+        let replaced = place.replace(ShownPane {
+            owner: from,
+            id: pane.id.clone(),
+            view: Pane::new(pane),
+            side,
+            focused: had_focus || self.extensions.calls.is_wanted(from),
+            first: false,
+            area: Rect::default(),
+        });
+        self.effects.extend(replaced.map(|old| old.closed()));
     }
 
     /// Whether a pane is open, which takes the alternate screen.
