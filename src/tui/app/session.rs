@@ -10,7 +10,8 @@ use super::queue::Queue;
 use super::submit::Line;
 use super::{App, Done, Effect, Opened, Surface, Turn, transcript_options};
 use crate::agent::{
-    Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey, Toolset,
+    Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey, SessionSpec,
+    Toolset,
 };
 use crate::config::Trust;
 use crate::config::build::VERSION;
@@ -51,6 +52,25 @@ pub struct Session {
     pub shell: Option<Turn>,
     /// What the turn or the command was begun with, until the core has begun with it.
     pub asked: Option<Asked>,
+}
+
+impl Session {
+    /// One that begins with this.
+    pub fn new(key: SessionKey, spec: &SessionSpec, past: &Past) -> Self {
+        Self {
+            key,
+            workspace: spec.workspace.clone(),
+            selection: spec.selection.clone(),
+            name: past.name.clone(),
+            log: past.log.as_ref().map(|log| log.path().to_path_buf()),
+            id: spec.id.clone(),
+            is_given_up: false,
+            context_tokens: 0,
+            turn: None,
+            shell: None,
+            asked: None,
+        }
+    }
 }
 
 /// A line on its way to the core, which refuses it when something runs that is not known here yet.
@@ -209,19 +229,7 @@ impl App {
         self.warn(warnings);
         self.close(Some(reason));
         let key = self.next_session();
-        self.session = Some(Session {
-            key,
-            workspace: spec.workspace.clone(),
-            selection: spec.selection.clone(),
-            name: past.name.clone(),
-            log: past.log.as_ref().map(|log| log.path().to_path_buf()),
-            id: spec.id.clone(),
-            is_given_up: false,
-            context_tokens: 0,
-            turn: None,
-            shell: None,
-            asked: None,
-        });
+        self.session = Some(Session::new(key, &spec, &past));
         let origin = Origin {
             reason,
             handle: None,

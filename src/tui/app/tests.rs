@@ -15,7 +15,7 @@ use serde_json::json;
 use super::sessions::Next;
 use super::{App, Effect, Session, TuiOptions, Turn};
 use crate::agent::{
-    Answer, Input, Output, Process, RequestId, SessionKey, SessionSpec, TurnEvent, Want,
+    Answer, Input, Output, Past, Process, RequestId, SessionKey, SessionSpec, TurnEvent, Want,
 };
 use crate::config::Home;
 use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, Verdict, request};
@@ -45,19 +45,7 @@ pub(super) fn app(extensions: Registry) -> App {
         crate::tui::Relaunch::new(crate::extension::Host::none),
     );
     let spec = SessionSpec::for_test();
-    app.session = Some(Session {
-        id: String::new(),
-        key: SessionKey(1),
-        workspace: spec.workspace,
-        selection: spec.selection,
-        name: None,
-        log: None,
-        is_given_up: false,
-        context_tokens: 0,
-        turn: None,
-        shell: None,
-        asked: None,
-    });
+    app.session = Some(Session::new(SessionKey(1), &spec, &Past::default()));
     app
 }
 
