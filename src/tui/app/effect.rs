@@ -1,6 +1,6 @@
 //! What the app wants done, and what comes back of it.
 //!
-//! Handlers change state and push effects; `run` carries them out. Nothing that may take a while
+//! Handlers change state and leave effects; `run` carries them out. Nothing that may take a while
 //! is done in a handler: it becomes a task on a thread of its own.
 
 use std::fmt;

@@ -6,7 +6,7 @@ mod opening;
 use std::collections::VecDeque;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,25 +25,24 @@ use crate::tui::frame::Size;
 use crate::tui::key::{InputEvent, Key, KeyPress, Parser};
 use crate::tui::testing::{check, plain};
 
-/// An app without files, with a session.
-pub(super) fn app(extensions: Registry) -> App {
+/// An app in a directory that is trusted.
+fn app_in(cwd: PathBuf, home: Home, extensions: Registry) -> App {
     let env = Env::default();
     let process = Process {
-        home: Home::at("/nowhere"),
-        trusted: None,
+        home,
+        trusted: Some(cwd.clone()),
         provider: provider::Context::new(&env),
         env: Arc::new(env),
         extensions: Arc::new(extensions),
     };
-    let mut app = App::new(
-        Arc::new(process),
-        "/nowhere".into(),
-        TuiOptions {
-            no_save: true,
-            ..TuiOptions::default()
-        },
-        crate::tui::Relaunch::new(crate::extension::Host::none),
-    );
+    let relaunch = crate::tui::Relaunch::new(crate::extension::Host::none);
+    App::new(Arc::new(process), cwd, TuiOptions::default(), relaunch)
+}
+
+/// An app without files, with a session.
+pub(super) fn app(extensions: Registry) -> App {
+    let mut app = app_in("/nowhere".into(), Home::at("/nowhere"), extensions);
+    app.options.no_save = true;
     let spec = SessionSpec::for_test();
     app.session = Some(Session::new(SessionKey(1), &spec, &Past::default()));
     app
@@ -102,23 +101,8 @@ impl Table {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let env = Env::default();
-        let process = Process {
-            home: Home::at(at.join("home")),
-            trusted: Some(at.join("w")),
-            provider: provider::Context::new(&env),
-            env: Arc::new(env),
-            extensions: Arc::new(extensions),
-        };
-        let relaunch = crate::tui::Relaunch::new(crate::extension::Host::none);
-        let app = App::new(
-            Arc::new(process),
-            at.join("w"),
-            TuiOptions::default(),
-            relaunch,
-        );
         let mut table = Self {
-            app,
+            app: app_in(at.join("w"), Home::at(at.join("home")), extensions),
             root,
             now: Instant::now(),
             is_full: false,
