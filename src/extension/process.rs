@@ -27,6 +27,8 @@ const QUEUE_MARK: usize = 4 << 20;
 const QUEUE_LIMIT: usize = 16 << 20;
 /// How long the queue may be over its mark.
 const STUCK: Duration = Duration::from_secs(5);
+/// How long the end of an extension waits for the last of its standard error.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Batches on their way to the loop, per extension.
 const CREDITS: usize = 2;
 /// Messages in a batch: what an answer of another extension may have to wait behind is short.
@@ -152,8 +154,10 @@ impl Link {
             rung,
             teller: teller(None),
         };
+        let (heard, last_words) = bounded(0);
         let watcher = Watcher {
             exit: started.process.exit().clone(),
+            last_words,
             owner,
             teller: teller(None),
         };
@@ -168,7 +172,10 @@ impl Link {
         spawn("out", Box::new(move || reader.read_messages(stdout)))?;
         spawn(
             "err",
-            Box::new(move || diagnostics.read_diagnostics(stderr)),
+            Box::new(move || {
+                diagnostics.read_diagnostics(stderr);
+                drop(heard);
+            }),
         )?;
         Ok(Self {
             process: started.process,
@@ -360,6 +367,8 @@ impl Writer {
 /// that a child of the process holds open.
 struct Watcher {
     exit: Receiver<Exit>,
+    /// Closed once its standard error was read to the end.
+    last_words: Receiver<()>,
     owner: Owner,
     teller: Teller,
 }
@@ -371,6 +380,8 @@ impl Watcher {
         };
         // What left its group is found by the mark in its environment.
         let strays = process::strays(&self.owner);
+        // Its last words come before its end, unless somebody else holds its standard error open.
+        let _ = self.last_words.recv_timeout(LAST_WORDS);
         self.teller.tell(News::Exited(exit, exit.stopped + strays));
         if strays > 0 {
             process::end_owned(&self.owner, GRACE);
