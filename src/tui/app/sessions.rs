@@ -227,20 +227,17 @@ impl App {
     /// The core has refused a request; why is told already.
     pub(super) fn refused(&mut self, request: RequestId, now: Instant) {
         match self.awaited.remove(&request) {
-            Some(Awaited::Fork(..) | Awaited::Rewind(_)) => {
-                self.is_opening = false;
-                self.carry_out(now)
-            }
+            Some(Awaited::Fork(..) | Awaited::Rewind(_)) => self.is_opening = false,
             Some(Awaited::Save(next)) => {
                 self.is_opening &= matches!(next, Next::Quit);
                 self.tell("make room and try again, or do it once more to go on regardless");
                 if let Some(session) = &mut self.session {
                     session.is_given_up = true;
                 }
-                self.carry_out(now)
             }
-            _ => {}
+            _ => return,
         }
+        self.carry_out(now);
     }
 
     fn forked(

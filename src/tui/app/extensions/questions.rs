@@ -162,34 +162,28 @@ impl App {
         let Some(open) = &self.extensions.questions.open else {
             return false;
         };
-        if press == KeyPress::plain(Key::Escape) {
-            let closed = self.extensions.questions.close(&mut self.composer);
-            self.effects.extend(closed.map(cancelled));
-            return true;
-        }
-        if open.picker.is_some() {
-            return self.pick_key(press);
-        }
         let has_lines = has_lines(&open.question.ui);
         match command(&press) {
+            _ if press == KeyPress::plain(Key::Escape) => {
+                let closed = self.extensions.questions.close(&mut self.composer);
+                self.effects.extend(closed.map(cancelled));
+            }
             Some(Command::Editor) if has_lines => return false,
             Some(Command::Redraw | Command::Suspend | Command::Reader) => return false,
+            _ if open.picker.is_some() => self.pick_key(press),
             Some(_) => {}
             None => self.field_key(press, has_lines),
         }
         true
     }
 
-    fn pick_key(&mut self, press: KeyPress) -> bool {
-        if let Some(Command::Redraw | Command::Suspend | Command::Reader) = command(&press) {
-            return false;
-        }
+    fn pick_key(&mut self, press: KeyPress) {
         let Some(Open {
             question,
             picker: Some(picker),
         }) = &mut self.extensions.questions.open
         else {
-            return false;
+            return;
         };
         let is_confirm = matches!(question.ui, Ui::Confirm { .. });
         let mut query = picker.query().to_owned();
@@ -207,13 +201,10 @@ impl App {
                 picker.set_query(&query);
             }
             _ => {
-                if let Some(c) = press.text() {
-                    query.push(c);
-                    picker.set_query(&query);
-                }
+                query.extend(press.text());
+                picker.set_query(&query);
             }
         }
-        true
     }
 
     /// Answers with the selected entry; where nothing matches there is none.
