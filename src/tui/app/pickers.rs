@@ -129,9 +129,8 @@ impl App {
         let is_plain = !(press.ctrl || press.alt || press.shift || press.command);
         match press.key {
             Key::Escape => {
-                self.lists.dismissed = follows;
                 self.surface = None;
-                self.picker_closed();
+                self.list_closed(follows);
             }
             Key::Up if is_plain => picker.step(-1),
             Key::Down if is_plain => picker.step(1),
@@ -146,21 +145,24 @@ impl App {
             Key::Char('s') if scopes && press.ctrl => self.pick(true, now),
             Key::Char('x') if scopes && press.ctrl => picker.untick(),
             Key::Char('u') if press.ctrl => picker.set_query(""),
-            Key::Backspace => {
-                let mut query = picker.query().to_owned();
-                query.pop();
-                picker.set_query(&query);
-            }
+            Key::Backspace => picker.shorten_query(),
             _ => self.filter_picker(press.text().map(String::from).as_deref()),
         }
         true
     }
 
+    /// A list was closed without a choice.
+    fn list_closed(&mut self, follows_draft: bool) {
+        self.lists.dismissed = follows_draft;
+        if !follows_draft {
+            self.picker_closed();
+        }
+    }
+
     /// Adds to the filter of an open picker that takes the keys.
     pub(super) fn filter_picker(&mut self, text: Option<&str>) {
         if let (Some(Surface::Picker(choosing)), Some(text)) = (&mut self.surface, text) {
-            let query = choosing.picker.query().to_owned() + &crate::text::one_line(text, None);
-            choosing.picker.set_query(&query);
+            choosing.picker.extend_query(text);
         }
     }
 
@@ -180,8 +182,7 @@ impl App {
         }
         let Some(index) = picker.chosen() else {
             if runs {
-                self.lists.dismissed = picks.follows_draft();
-                self.picker_closed();
+                self.list_closed(picks.follows_draft());
             }
             return;
         };

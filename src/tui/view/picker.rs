@@ -1,7 +1,9 @@
 //! The picker: a list that typing narrows, with tabs.
 
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::surface::{self, dim};
-use crate::text::{Filter, Match, Query, clip_columns, one_line, width};
+use crate::text::{Filter, Match, Query, clip_columns, one_line, sanitize, width};
 use crate::tui::rich::Rich;
 use crate::tui::style::{Row, Style, Token};
 
@@ -89,17 +91,25 @@ impl Picker {
         self
     }
 
-    /// What was typed.
-    pub fn query(&self) -> &str {
-        &self.query
-    }
-
     /// Narrows the list to what matches.
     pub fn set_query(&mut self, query: &str) {
         if query != self.query {
             self.query = query.to_owned();
             self.refresh();
         }
+    }
+
+    /// Narrows it further. It is one line, blanks and all.
+    pub fn extend_query(&mut self, text: &str) {
+        let text = sanitize(text).replace(['\n', '\t', '\u{2028}', '\u{2029}'], " ");
+        self.set_query(&format!("{}{text}", self.query));
+    }
+
+    /// Takes back the last grapheme that was typed.
+    pub fn shorten_query(&mut self) {
+        let last = self.query.grapheme_indices(true).next_back();
+        let query = self.query[..last.map_or(0, |(at, _)| at)].to_owned();
+        self.set_query(&query);
     }
 
     /// Moves the selection up or down, around the ends.
@@ -366,6 +376,19 @@ mod tests {
             (picker.chosen(), plain(&picker.rows(60).1)),
             (None, vec!["nothing matches".to_owned()])
         );
+    }
+
+    #[test]
+    fn what_is_typed_stays_one_line_and_goes_by_graphemes() {
+        let mut picker = commands();
+        for text in ["sh", " ", "ip\nthe\x1b[31m", "👩‍🚀"] {
+            picker.extend_query(text);
+        }
+        assert_eq!(picker.query, "sh ip the👩‍🚀");
+        for left in ["sh ip the", "sh ip th"] {
+            picker.shorten_query();
+            assert_eq!(picker.query, left);
+        }
     }
 
     #[test]

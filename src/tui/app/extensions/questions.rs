@@ -186,7 +186,6 @@ impl App {
             return;
         };
         let is_confirm = matches!(question.ui, Ui::Confirm { .. });
-        let mut query = picker.query().to_owned();
         match press.key {
             Key::Up => picker.step(-1),
             Key::Down => picker.step(1),
@@ -196,14 +195,9 @@ impl App {
                 Some('n' | 'N') => self.answer(json!({"confirmed": false})),
                 _ => {}
             },
-            Key::Backspace => {
-                query.pop();
-                picker.set_query(&query);
-            }
-            _ => {
-                query.extend(press.text());
-                picker.set_query(&query);
-            }
+            Key::Backspace => picker.shorten_query(),
+            Key::Char('u') if press.ctrl => picker.set_query(""),
+            _ => picker.extend_query(&String::from_iter(press.text())),
         }
     }
 
@@ -255,7 +249,7 @@ impl App {
         if let Some(picker) = picker {
             // Two answers are not narrowed.
             if let Ui::Select(_) = question.ui {
-                picker.set_query(&format!("{}{}", picker.query(), one_row(text)));
+                picker.extend_query(text);
             }
             return true;
         }
