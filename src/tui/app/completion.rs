@@ -45,8 +45,8 @@ enum Kind {
 pub enum Listed {
     /// The files of the workspace.
     Files(Vec<String>),
-    /// Skills and templates.
-    Resources(Vec<Skill>, Vec<Template>),
+    /// Skills and templates, and what is wrong with other files.
+    Resources(Vec<Skill>, Vec<Template>, Vec<String>),
 }
 
 impl App {
@@ -130,8 +130,10 @@ impl App {
             Kind::Command | Kind::Skill => {
                 let places = self.places();
                 self.task(move || {
-                    let skills = resources::skills(&places);
-                    Done::Listed(Listed::Resources(skills, resources::templates(&places)))
+                    let (skills, mut warnings) = resources::skills(&places);
+                    let (templates, more) = resources::templates(&places);
+                    warnings.extend(more);
+                    Done::Listed(Listed::Resources(skills, templates, warnings))
                 });
             }
         }
@@ -141,7 +143,8 @@ impl App {
     pub(super) fn listed(&mut self, listed: Listed) {
         match listed {
             Listed::Files(files) => self.lists.files = Some(files),
-            Listed::Resources(skills, templates) => {
+            Listed::Resources(skills, templates, warnings) => {
+                self.warn(warnings);
                 self.lists.skills = skills;
                 self.lists.templates = templates;
             }

@@ -38,13 +38,36 @@ fn commands_are_picked_and_typed() {
     let mut table = Table::ready(&[FIX]);
     table.press("/nothing at all\r");
     let screen = table.screen();
-    assert!(screen.contains("there is no command /nothing"), "{screen}");
+    assert!(
+        screen.contains("there is no command `/nothing`"),
+        "{screen}"
+    );
     table.press("/");
     let screen = table.screen();
     assert!(
         screen.contains("Commands 21") && screen.contains("enter run"),
         "{screen}"
     );
+}
+
+#[test]
+fn what_is_wrong_with_a_template_is_told_once() {
+    let files = [
+        FIX,
+        ("home/prompts/empty.md", "---\ndescription: x\n---\n\n"),
+        ("home/prompts/two words.md", "x"),
+    ];
+    let mut table = Table::ready(&files);
+    assert_eq!(table.press("/empty\r"), "");
+    let screen = table.screen();
+    assert!(
+        screen.contains("not sent: `/empty` makes an empty prompt"),
+        "{screen}"
+    );
+    assert_eq!(screen.matches("two words.md`: ").count(), 1, "{screen}");
+    assert_eq!(table.press("/fix it\r"), "prompt fix it");
+    let screen = table.screen();
+    assert!(!screen.contains("two words.md"), "{screen}");
 }
 
 #[test]
