@@ -67,8 +67,8 @@ impl Turn {
             if text.trim().is_empty() && prompt.images.is_empty() {
                 let name = prompt.text.split_whitespace().next().unwrap_or_default();
                 let why = format!("not sent: `{name}` makes an empty prompt");
-                self.emit(TurnEvent::Warning(why), conversation);
-                return self.begin_held(conversation);
+                self.emit(TurnEvent::Error(why), conversation);
+                return self.end(false, conversation);
             }
             prompt.text = text;
             return self.begin(prompt, conversation);

@@ -115,7 +115,7 @@ fn a_slash_word_may_be_a_template() {
     table.submits("/fix a", "expand fix a");
     table.check(
         SessionEvent::Expanded(table.job, Some(" \n".into())),
-        "warning, result",
+        "error, result",
     );
 
     let mut table = Table::new(|_| {});

@@ -187,15 +187,13 @@ impl App {
     fn offer_commands(&mut self) {
         let mut words: Vec<(String, String)> = Vec::new();
         let mut items = Vec::new();
-        let mut offer = |name: &str, aliases: &[&str], arguments: &str, help: &str, group: &str| {
+        let mut offer = |name: &str, label: &str, arguments: &str, help: &str, group: &str| {
             if words.iter().any(|(taken, _)| taken == name) {
                 return;
             }
             words.push((name.to_owned(), arguments.to_owned()));
             items.push(Item {
-                label: format!("{} {arguments}", [&[name], aliases].concat().join(", "))
-                    .trim_end()
-                    .to_owned(),
+                label: format!("{label} {arguments}").trim_end().to_owned(),
                 description: help.to_owned(),
                 group: group.to_owned(),
                 ..Item::default()
@@ -204,26 +202,26 @@ impl App {
         let mut own: Vec<_> = COMMANDS.iter().collect();
         own.sort_by_key(|command| command.name);
         for command in own {
-            let SlashCommand { name, aliases, .. } = command;
-            offer(
-                name,
-                aliases,
-                command.arguments,
-                command.help,
-                command.group,
-            );
+            let name = command.name;
+            // What a name begins with finds it already.
+            let others = command.aliases.iter().copied();
+            let others = others.filter(|alias| !name.starts_with(alias));
+            let label: Vec<_> = [name].into_iter().chain(others).collect();
+            let SlashCommand { help, group, .. } = command;
+            offer(name, &label.join(", "), command.arguments, help, group);
         }
         for template in &self.lists.templates {
             if commands::find(&template.name).is_none() {
                 let help = &template.description;
-                offer(&template.name, &[], &template.arguments, help, "Prompt");
+                let name = &template.name;
+                offer(name, name, &template.arguments, help, "Prompt");
             }
         }
         for command in &self.process.extensions.commands {
             let command = &command.item;
             let arguments = command.arguments.as_deref().unwrap_or_default();
             let help = &command.description;
-            offer(&command.name, &[], arguments, help, "Extension");
+            offer(&command.name, &command.name, arguments, help, "Extension");
         }
         self.open_picker(Picker::new("Commands", items, ROWS), Picks::Commands(words));
     }
