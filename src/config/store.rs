@@ -202,8 +202,8 @@ impl Broken {
 
 impl Object {
     /// Parses a JSON object, with or without a byte-order mark. A value that e cannot hold, such as
-    /// `1e400`, reads as null, wherever it stands. The error says where it went wrong and quotes nothing: the file may
-    /// hold a key.
+    /// `1e400`, reads as null, wherever it stands. The error says where it went wrong and quotes
+    /// nothing: the file may hold a key.
     fn parse(bytes: &[u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let InOrder(entries) = serde_json::from_slice(bytes).map_err(|error| {
