@@ -3,13 +3,17 @@
 
 use super::picker::{Item, Picker};
 use super::status::widest;
-use super::surface::{self, dim, divider, framed};
+use super::surface::{self, FRAME, dim, divider, framed};
 use crate::extension::ui::Choice;
+use crate::text::{expand_tabs, width};
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style, Token};
+use crate::tui::transcript::more_rows;
 
 /// Rows of a list that are seen at a time.
 const HEIGHT: usize = 6;
+/// Columns between `Yes` and what it means.
+const GAP: usize = 3;
 
 const SELECT: &[&str] = &[
     "↑/↓ choose · type to filter · enter answer · esc cancel",
@@ -39,29 +43,47 @@ pub fn picker(title: &str, from: &str, choices: &[Choice]) -> Picker {
 }
 
 /// The two answers of a yes-or-no question, yes first.
-pub fn yes_or_no(title: &str, from: &str, message: &str) -> Picker {
-    let item = |label: &str, description: &str| Item {
+pub fn yes_or_no(title: &str, from: &str) -> Picker {
+    let item = |label: &str| Item {
         label: label.to_owned(),
-        description: description.to_owned(),
         ..Item::default()
     };
-    let items = vec![item("Yes", message), item("No", "")];
-    Picker::new(title, items, HEIGHT).with_note(from)
+    Picker::new(title, vec![item("Yes"), item("No")], HEIGHT).with_note(from)
 }
 
-/// The surface of a list.
-pub fn select_rows(picker: &Picker, columns: usize) -> Vec<Row> {
-    pick_rows(picker, SELECT, columns)
-}
-
-/// The surface of a yes-or-no question.
-pub fn confirm_rows(picker: &Picker, columns: usize) -> Vec<Row> {
-    pick_rows(picker, CONFIRM, columns)
-}
-
-fn pick_rows(picker: &Picker, hints: &[&str], columns: usize) -> Vec<Row> {
+/// The surface of a list, in `height` rows where that is possible.
+pub fn select_rows(picker: &mut Picker, columns: usize, height: usize) -> Vec<Row> {
+    picker.fit(height.saturating_sub(FRAME));
     let (header, body) = picker.rows(columns);
-    framed(header, body, widest(hints, columns), columns)
+    framed(header, body, widest(SELECT, columns), columns)
+}
+
+/// The surface of a yes-or-no question, in `height` rows where that is possible. What it means stands
+/// behind `Yes`, or above the answers when it does not fit there: nobody agrees to half a sentence.
+pub fn confirm_rows(picker: &Picker, message: &str, columns: usize, height: usize) -> Vec<Row> {
+    let (header, mut answers) = picker.rows(columns);
+    let message = expand_tabs(message);
+    let mut body = Vec::new();
+    match answers.first_mut() {
+        _ if message.is_empty() => {}
+        Some(yes) if !message.contains('\n') && yes.width() + GAP + width(&message) <= columns => {
+            let style = yes.spans.last().map(|span| span.style.clone());
+            yes.push(" ".repeat(GAP) + &message, style.unwrap_or_default());
+        }
+        _ => {
+            body = Rich::of(&message, Style::default()).wrap_prose(columns);
+            let room = height.saturating_sub(FRAME + 1 + answers.len()).max(1);
+            if body.len() > room {
+                let shown = room.saturating_sub(1).max(1);
+                let hidden = body.len() - shown;
+                body.truncate(shown);
+                body.push(clipped(&more_rows(hidden), dim(), columns));
+            }
+            body.push(Row::default());
+        }
+    }
+    body.append(&mut answers);
+    framed(header, body, widest(CONFIRM, columns), columns)
 }
 
 /// The surface of a field, which is the composer. `lines` tells whether it takes several.
@@ -100,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_question_says_who_asks() {
-        let picker = yes_or_no("Deploy?", "deploy", "3 commits");
+        let mut picker = yes_or_no("Deploy?", "deploy");
         let expected = [
             "─".repeat(40),
             format!("Deploy?{}deploy", " ".repeat(27)),
@@ -110,7 +132,7 @@ mod tests {
             "─".repeat(40),
             "y/n · ↑/↓ · enter · esc".into(),
         ];
-        let shown = plain(&confirm_rows(&picker, 40));
+        let shown = plain(&confirm_rows(&picker, "3 commits", 40, 20));
         let shown: Vec<String> = shown.iter().map(|row| row.replace("   ", "  ")).collect();
         let expected = expected.map(|row| row.replace("   ", "  "));
         assert_eq!(shown, expected);
@@ -118,9 +140,56 @@ mod tests {
         assert_eq!(rows[1], "Name?        x");
         assert_eq!(rows[3], "enter · esc");
         for columns in 0..80 {
-            check(&confirm_rows(&picker, columns), columns);
-            check(&select_rows(&picker, columns), columns);
+            check(&confirm_rows(&picker, "3 commits", columns, 9), columns);
+            check(&select_rows(&mut picker, columns, 9), columns);
             check(&field_rows("Name?", "x", true, columns), columns);
+        }
+    }
+
+    #[test]
+    fn a_long_message_stands_above_the_answers() {
+        let picker = yes_or_no("Sure?", "gate");
+        let message = "rm -rf ./build and all that is below it\nIt cannot be undone.";
+        let body = |height| {
+            let mut rows = plain(&confirm_rows(&picker, message, 20, height));
+            rows.drain(..3);
+            rows.truncate(rows.len() - 2);
+            rows
+        };
+        let text = [
+            "rm -rf ./build and",
+            "all that is below it",
+            "It cannot be undone.",
+        ];
+        let answers = ["", "› Yes", "  No"];
+        assert_eq!(body(11), [&text[..], &answers].concat());
+        assert_eq!(body(10), [&text[..1], &["2 more rows"], &answers].concat());
+        for height in 0..12 {
+            assert!(
+                body(height).ends_with(&answers.map(String::from)),
+                "{height}"
+            );
+            assert!(
+                body(height).starts_with(&text.map(String::from)[..1]),
+                "{height}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_enter_would_answer_is_seen_on_low_screens() {
+        let items = ["a", "b", "c"].map(|label| Item {
+            label: label.into(),
+            ..Item::default()
+        });
+        let mut picker = Picker::new("Which?", items.to_vec(), HEIGHT).with_note("x");
+        for at in ["› a", "› b", "› c"] {
+            for height in 0..9 {
+                let rows = plain(&select_rows(&mut picker, 20, height));
+                assert!(rows.contains(&at.into()), "{height}: {rows:?}");
+                assert!(rows.len() <= height.max(FRAME + 1));
+            }
+            picker.step(1);
         }
     }
 }

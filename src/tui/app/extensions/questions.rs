@@ -61,7 +61,7 @@ impl Questions {
         let from = &question.from;
         let picker = match &question.ui {
             Ui::Select(select) => Some(view::picker(&select.title, from, &select.options)),
-            Ui::Confirm { title, message } => Some(view::yes_or_no(title, from, message)),
+            Ui::Confirm { title, .. } => Some(view::yes_or_no(title, from)),
             Ui::Input {
                 prefill, secret, ..
             } => {
@@ -93,11 +93,14 @@ impl Questions {
         ))
     }
 
-    pub fn rows(&self, columns: usize) -> Option<Vec<Row>> {
-        let Open { question, picker } = self.open.as_ref()?;
+    /// The surface of the open one, in `height` rows where that is possible.
+    pub fn rows(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
+        let Open { question, picker } = self.open.as_mut()?;
         Some(match (&question.ui, picker) {
-            (Ui::Confirm { .. }, Some(picker)) => view::confirm_rows(picker, columns),
-            (_, Some(picker)) => view::select_rows(picker, columns),
+            (Ui::Confirm { message, .. }, Some(picker)) => {
+                view::confirm_rows(picker, message, columns, height)
+            }
+            (_, Some(picker)) => view::select_rows(picker, columns, height),
             (ui, None) => view::field_rows(ui.title(), &question.from, has_lines(ui), columns),
         })
     }
