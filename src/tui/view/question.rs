@@ -25,12 +25,30 @@ const CONFIRM: &[&str] = &[
     "y/n · ↑/↓ · enter · esc",
     "y/n · esc",
 ];
+const LONG_CONFIRM: &[&str] = &[
+    "y yes · n no · ↑/↓ choose · pgup/pgdn read on · enter answer · esc cancel",
+    "y/n · ↑/↓ · pgup/pgdn · enter · esc",
+    "y/n · pgup/pgdn",
+];
 const INPUT: &[&str] = &["enter answer · esc cancel", "enter · esc"];
 const EDITOR: &[&str] = &[
     "enter answer · shift+enter new line · ctrl+g editor · esc cancel",
     "enter answer · shift+enter new line · esc cancel",
     "enter · esc",
 ];
+
+/// Where a message is read that is longer than the screen: its first row that is seen, and how many are.
+#[derive(Debug, Default)]
+pub struct Reading {
+    top: usize,
+    page: usize,
+}
+
+impl Reading {
+    pub fn turn(&mut self, pages: isize) {
+        self.top = self.top.saturating_add_signed(pages * self.page as isize);
+    }
+}
 
 /// A list of answers.
 pub fn picker(title: &str, from: &str, choices: &[Choice]) -> Picker {
@@ -60,10 +78,17 @@ pub fn select_rows(picker: &mut Picker, columns: usize, height: usize) -> Vec<Ro
 
 /// The surface of a yes-or-no question, in `height` rows where that is possible. What it means stands
 /// behind `Yes`, or above the answers when it does not fit there: nobody agrees to half a sentence.
-pub fn confirm_rows(picker: &Picker, message: &str, columns: usize, height: usize) -> Vec<Row> {
+pub fn confirm_rows(
+    picker: &Picker,
+    message: &str,
+    reading: &mut Reading,
+    columns: usize,
+    height: usize,
+) -> Vec<Row> {
     let (header, mut answers) = picker.rows(columns);
     let message = expand_tabs(message);
     let mut body = Vec::new();
+    let mut hints = CONFIRM;
     match answers.first_mut() {
         _ if message.is_empty() => {}
         Some(yes) if !message.contains('\n') && yes.width() + GAP + width(&message) <= columns => {
@@ -73,17 +98,24 @@ pub fn confirm_rows(picker: &Picker, message: &str, columns: usize, height: usiz
         _ => {
             body = Rich::of(&message, Style::default()).wrap_prose(columns);
             let room = height.saturating_sub(FRAME + 1 + answers.len()).max(1);
+            let all = body.len();
+            if all > room {
+                hints = LONG_CONFIRM;
+            }
+            // The last one counts what follows.
+            reading.page = (room - 1).max(1);
+            reading.top = reading.top.min(all.saturating_sub(room));
+            body.drain(..reading.top);
             if body.len() > room {
-                let shown = room.saturating_sub(1).max(1);
-                let hidden = body.len() - shown;
-                body.truncate(shown);
-                body.push(clipped(&more_rows(hidden), dim(), columns));
+                body.truncate(reading.page);
+                let below = all - reading.top - body.len();
+                body.extend((room > 1).then(|| clipped(&more_rows(below), dim(), columns)));
             }
             body.push(Row::default());
         }
     }
     body.append(&mut answers);
-    framed(header, body, widest(CONFIRM, columns), columns)
+    framed(header, body, widest(hints, columns), columns)
 }
 
 /// The surface of a field, which is the composer. `lines` tells whether it takes several.
@@ -132,7 +164,13 @@ mod tests {
             "─".repeat(40),
             "y/n · ↑/↓ · enter · esc".into(),
         ];
-        let shown = plain(&confirm_rows(&picker, "3 commits", 40, 20));
+        let shown = plain(&confirm_rows(
+            &picker,
+            "3 commits",
+            &mut Reading::default(),
+            40,
+            20,
+        ));
         let shown: Vec<String> = shown.iter().map(|row| row.replace("   ", "  ")).collect();
         let expected = expected.map(|row| row.replace("   ", "  "));
         assert_eq!(shown, expected);
@@ -140,7 +178,10 @@ mod tests {
         assert_eq!(rows[1], "Name?        x");
         assert_eq!(rows[3], "enter · esc");
         for columns in 0..80 {
-            check(&confirm_rows(&picker, "3 commits", columns, 9), columns);
+            check(
+                &confirm_rows(&picker, "3 commits", &mut Reading::default(), columns, 9),
+                columns,
+            );
             check(&select_rows(&mut picker, columns, 9), columns);
             check(&field_rows("Name?", "x", true, columns), columns);
         }
@@ -150,8 +191,12 @@ mod tests {
     fn a_long_message_stands_above_the_answers() {
         let picker = yes_or_no("Sure?", "gate");
         let message = "rm -rf ./build and all that is below it\nIt cannot be undone.";
-        let body = |height| {
-            let mut rows = plain(&confirm_rows(&picker, message, 20, height));
+        let body = |pages, height| {
+            let mut reading = Reading::default();
+            confirm_rows(&picker, message, &mut reading, 20, height);
+            reading.turn(pages);
+            let rows = confirm_rows(&picker, message, &mut reading, 20, height);
+            let mut rows = plain(&rows);
             rows.drain(..3);
             rows.truncate(rows.len() - 2);
             rows
@@ -162,15 +207,19 @@ mod tests {
             "It cannot be undone.",
         ];
         let answers = ["", "› Yes", "  No"];
-        assert_eq!(body(11), [&text[..], &answers].concat());
-        assert_eq!(body(10), [&text[..1], &["2 more rows"], &answers].concat());
+        assert_eq!(body(0, 11), [&text[..], &answers].concat());
+        assert_eq!(
+            body(0, 10),
+            [&text[..1], &["2 more rows"], &answers].concat()
+        );
+        assert_eq!(body(1, 10), [&text[1..], &answers].concat());
         for height in 0..12 {
             assert!(
-                body(height).ends_with(&answers.map(String::from)),
+                body(0, height).ends_with(&answers.map(String::from)),
                 "{height}"
             );
             assert!(
-                body(height).starts_with(&text.map(String::from)[..1]),
+                body(0, height).starts_with(&text.map(String::from)[..1]),
                 "{height}"
             );
         }
