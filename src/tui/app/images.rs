@@ -16,6 +16,9 @@ use crate::tui::clipboard::{self, Clip};
 /// What is asked about an image that comes without a word.
 pub(super) const QUESTION: &str = "What does this image show?";
 
+/// Why images stay out.
+pub(super) const NO_INPUT: &str = "this model takes no images; choose another one with /models";
+
 /// Longest paste that may be a list of paths, in bytes.
 const MAX_PATHS: usize = 16 * 1024;
 
@@ -98,7 +101,6 @@ impl App {
     }
 
     fn attach(&mut self, images: Vec<Image>) {
-        let takes_images = |session: &super::Session| session.selection.model.image_input;
         let held = &self.composer.draft().images;
         let size = |images: &[Image]| {
             images
@@ -108,8 +110,8 @@ impl App {
         };
         let refusal = if self.composer.is_field() {
             "an image cannot go here".to_owned()
-        } else if !self.session.as_ref().is_some_and(takes_images) {
-            "this model takes no images; choose another one with /models".to_owned()
+        } else if !self.takes_images() {
+            NO_INPUT.to_owned()
         } else if held.len() + images.len() > Image::MAX_FILES {
             format!("a prompt carries up to {} images", Image::MAX_FILES)
         } else if (size(held) + size(&images)) / 4 * 3 > Image::MAX_TOTAL {
@@ -122,6 +124,11 @@ impl App {
             return;
         };
         self.tell(&refusal);
+    }
+
+    pub(super) fn takes_images(&self) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| session.selection.model.image_input)
     }
 
     /// Says why a path stays text, once for what is pasted and then sent.
