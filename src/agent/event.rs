@@ -14,7 +14,7 @@ use crate::chat::{self, Deltas, Display, Image, Outcome, ToolResult, Usage};
 use crate::config::Settings;
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Host, Serves, Verdict};
 use crate::session::Entry;
-use crate::tools::Running;
+use crate::tools::{Label, Running};
 
 /// Names a session inside the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -460,14 +460,8 @@ pub struct BatchCall {
     pub name: String,
     /// The parsed arguments, or the raw text when they do not parse.
     pub arguments: Value,
-    /// The noun for a tally.
-    pub category: String,
-    /// What it works on.
-    pub target: String,
-    /// The verb while it runs. Never serialised.
-    pub running: String,
-    /// The verb afterwards. Never serialised.
-    pub completed: String,
+    /// How it shows. Of this, its noun and what it works on are serialised.
+    pub label: Label,
 }
 
 /// What a turn came to.

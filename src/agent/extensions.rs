@@ -332,6 +332,7 @@ pub fn label(tool: &Tool, arguments: Option<&Value>) -> Label {
             running: format!("Running {}", tool.name),
             completed: format!("Ran {}", tool.name),
             target: String::new(),
+            has_suffix: true,
         };
     };
     let target = label.target.as_deref();
@@ -345,6 +346,7 @@ pub fn label(tool: &Tool, arguments: Option<&Value>) -> Label {
             Some(Value::String(text)) => text.clone(),
             Some(value) => value.to_string(),
         },
+        has_suffix: true,
     }
 }
 
