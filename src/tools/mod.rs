@@ -291,6 +291,7 @@ fn short_name(name: &str) -> String {
 mod tests {
     use super::testing::Bench;
     use super::*;
+    use crate::chat::Outcome;
     use serde_json::json;
 
     #[test]
