@@ -35,6 +35,8 @@ impl RequestId {
 pub enum Input {
     /// Start a session under a key that the frontend picked and never used before.
     Open(SessionKey, Arc<SessionSpec>, Past, Origin),
+    /// None is opened for now: what extensions want of one is refused. Before, it waits for the first.
+    NoSession,
     /// Ask something of a session.
     Want(SessionKey, RequestId, Want),
     /// Give a session another display name. Not answered; an event tells it.

@@ -52,6 +52,19 @@ pub enum Happening {
     Output(Output),
 }
 
+impl Happening {
+    /// The request of an extension that it is, and whether that needs a session.
+    pub fn asked(&self) -> Option<(AskId, bool)> {
+        match self {
+            Happening::Asked(ask, _) => Some((*ask, true)),
+            Happening::Output(Output::Asked(asked)) => {
+                Some((asked.ask, matches!(asked.request, Request::Session(_))))
+            }
+            Happening::Session(..) | Happening::Output(_) => None,
+        }
+    }
+}
+
 impl Extensions {
     /// Nobody waits for anything yet.
     pub fn new(host: Host) -> Self {
