@@ -14,10 +14,14 @@ use super::event::{BatchCall, TurnEvent};
 use super::{extensions, instructions};
 use crate::chat::{Display, Message, Outcome, ToolCall, ToolResult};
 use crate::extension::{EventName, Hook, HookKind, Verdict};
+use crate::text::one_line;
 use crate::tools::{self, Identity};
 
 /// Most bytes of a result that hooks are shown, and that is left of it then.
 const HOOKED: usize = 1 << 20;
+
+/// Columns of the reason on the row of a call that did not complete.
+const REASON_COLUMNS: usize = 160;
 
 /// A batch on its way.
 #[derive(Debug)]
@@ -77,10 +81,7 @@ impl Batch {
                     arguments: arguments
                         .clone()
                         .unwrap_or_else(|| call.arguments.clone().into()),
-                    category: label.category,
-                    target: label.target,
-                    running: label.running,
-                    completed: label.completed,
+                    label,
                 });
                 let path = arguments.as_ref().and_then(|arguments| {
                     tools::target_path(&call.name, arguments, &spec.workspace)
@@ -402,7 +403,7 @@ impl Call {
     fn block(&mut self, reason: String, conversation: &mut Conversation) -> TurnEvent {
         let result = ToolResult {
             outcome: Outcome::Blocked,
-            ..ToolResult::failed(reason).summary("blocked")
+            ..ToolResult::failed(reason)
         };
         self.finish(result, conversation)
     }
@@ -420,6 +421,10 @@ impl Call {
         let more = conversation.permits("read_result").is_ok();
         let results = &conversation.spec.runtime.results;
         let content = results.fit(content, keep, lost, more);
+        let summary = match summary.is_empty() && outcome != Outcome::Completed {
+            true => reason(&content),
+            false => summary,
+        };
         let extra = || {
             json!({
                 "id": self.id,
@@ -452,6 +457,15 @@ impl Call {
             display,
         }
     }
+}
+
+/// Why a call did not complete: the first line that says it.
+fn reason(content: &str) -> String {
+    let mut lines = content
+        .lines()
+        .map(|line| one_line(line, Some(REASON_COLUMNS)));
+    let reason = lines.find(|line| !line.is_empty());
+    reason.unwrap_or_else(|| "error".to_owned())
 }
 
 fn cancelled(content: &str) -> ToolResult {

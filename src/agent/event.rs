@@ -14,7 +14,7 @@ use crate::chat::{self, Deltas, Display, Image, Outcome, ToolResult, Usage};
 use crate::config::Settings;
 use crate::extension::{AskId, Asked, ExtensionId, Failure, Hook, Host, Serves, Verdict};
 use crate::session::Entry;
-use crate::tools::Running;
+use crate::tools::{Label, Running};
 
 /// Names a session inside the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,6 +35,8 @@ impl RequestId {
 pub enum Input {
     /// Start a session under a key that the frontend picked and never used before.
     Open(SessionKey, Arc<SessionSpec>, Past, Origin),
+    /// None is opened for now: what extensions want of one is refused. Before, it waits for the first.
+    NoSession,
     /// Ask something of a session.
     Want(SessionKey, RequestId, Want),
     /// Give a session another display name. Not answered; an event tells it.
@@ -465,14 +467,8 @@ pub struct BatchCall {
     pub name: String,
     /// The parsed arguments, or the raw text when they do not parse.
     pub arguments: Value,
-    /// The noun for a tally.
-    pub category: String,
-    /// What it works on.
-    pub target: String,
-    /// The verb while it runs. Never serialised.
-    pub running: String,
-    /// The verb afterwards. Never serialised.
-    pub completed: String,
+    /// How it shows. Of this, its noun and what it works on are serialised.
+    pub label: Label,
 }
 
 /// What a turn came to.

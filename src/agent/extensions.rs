@@ -52,6 +52,19 @@ pub enum Happening {
     Output(Output),
 }
 
+impl Happening {
+    /// The request of an extension that it is, and whether that needs a session.
+    pub fn asked(&self) -> Option<(AskId, bool)> {
+        match self {
+            Happening::Asked(ask, _) => Some((*ask, true)),
+            Happening::Output(Output::Asked(asked)) => {
+                Some((asked.ask, matches!(asked.request, Request::Session(_))))
+            }
+            Happening::Session(..) | Happening::Output(_) => None,
+        }
+    }
+}
+
 impl Extensions {
     /// Nobody waits for anything yet.
     pub fn new(host: Host) -> Self {
@@ -332,6 +345,7 @@ pub fn label(tool: &Tool, arguments: Option<&Value>) -> Label {
             running: format!("Running {}", tool.name),
             completed: format!("Ran {}", tool.name),
             target: String::new(),
+            has_suffix: true,
         };
     };
     let target = label.target.as_deref();
@@ -345,6 +359,7 @@ pub fn label(tool: &Tool, arguments: Option<&Value>) -> Label {
             Some(Value::String(text)) => text.clone(),
             Some(value) => value.to_string(),
         },
+        has_suffix: true,
     }
 }
 

@@ -48,6 +48,9 @@ pub struct Runtime {
     pub(super) extensions: Extensions,
     /// The session that the extensions' requests are about: the one opened last.
     pub(super) current: Option<SessionKey>,
+    /// Requests of extensions that wait for the first session, and those behind them; none when it
+    /// is not waited for any more.
+    early: Option<Vec<Happening>>,
     /// What clients call the sessions, where they do.
     pub(super) handles: HashMap<SessionKey, String>,
     /// Forks and closes whose end is awaited.
@@ -92,6 +95,7 @@ impl Runtime {
             letting_go: Vec::new(),
             extensions: Extensions::new(extensions),
             current: None,
+            early: Some(Vec::new()),
             handles: HashMap::new(),
             jobs: 0,
             timers: Timers::default(),
@@ -223,26 +227,49 @@ impl Runtime {
     pub(super) fn settle_extensions(&mut self) {
         while let Some(happenings) = self.extensions.next() {
             for happening in happenings {
-                match happening {
-                    Happening::Session(key, event) => self.step(key, event),
-                    Happening::Output(output) => self.outbox.push(output),
-                    Happening::Asked(ask, request) => match self.current {
-                        Some(key) if self.sessions.contains_key(&key) => {
-                            self.step(key, SessionEvent::Asked(ask, request));
-                        }
-                        _ => {
-                            let error = Err("there is no session".into());
-                            self.extensions.answer(ask, error, Instant::now());
-                        }
-                    },
-                }
+                self.happen(happening);
             }
+        }
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        if let Some(early) = &mut self.early {
+            match happening.asked() {
+                Some((_, needs_session)) if needs_session || !early.is_empty() => {
+                    return early.push(happening);
+                }
+                _ => {}
+            }
+            if let Happening::Output(Output::Withdrawn(gone)) = &happening {
+                early.retain(|one| one.asked().is_none_or(|(ask, _)| ask != *gone));
+            }
+        }
+        match happening {
+            Happening::Session(key, event) => self.step(key, event),
+            Happening::Output(output) => self.outbox.push(output),
+            Happening::Asked(ask, request) => match self.current {
+                Some(key) if self.sessions.contains_key(&key) => {
+                    self.step(key, SessionEvent::Asked(ask, request));
+                }
+                _ => {
+                    let error = Err("there is no session".into());
+                    self.extensions.answer(ask, error, Instant::now());
+                }
+            },
+        }
+    }
+
+    /// The first session is there, or not waited for any more.
+    pub(super) fn serve_early(&mut self) {
+        for happening in self.early.take().into_iter().flatten() {
+            self.happen(happening);
         }
     }
 
     fn on_input(&mut self, input: Input) {
         match input {
             Input::Open(key, spec, past, origin) => self.open(key, spec, past, origin),
+            Input::NoSession => self.serve_early(),
             Input::Reply(ask, result) => self.extensions.answer(ask, result, Instant::now()),
             Input::Serve(serves) => self.extensions.serve(serves),
             Input::Hook(request, hook) => self.extensions.ask(request, hook, Instant::now()),

@@ -30,6 +30,7 @@ impl Runtime {
         let workers = Workers::new(key, spec, past.log, self.events.clone());
         self.sessions.insert(key, (session, workers));
         self.tell_start(key, origin.reason);
+        self.serve_early();
     }
 
     fn tell_start(&mut self, key: SessionKey, reason: Reason) {

@@ -117,7 +117,8 @@ pub struct ToolResult {
     pub content: String,
     /// How the call ended.
     pub outcome: Outcome,
-    /// The suffix of the call's row, one line.
+    /// The suffix of the call's row, one line. Of a call that did not complete the reason; blank
+    /// where `content` begins with it.
     pub summary: String,
     /// A richer text for the viewer, shown instead of `content`.
     pub display: Option<Display>,
@@ -144,7 +145,7 @@ impl ToolResult {
     pub fn failed(content: impl Into<String>) -> Self {
         Self {
             outcome: Outcome::Failed,
-            ..Self::completed(content, "error")
+            ..Self::completed(content, "")
         }
     }
 

@@ -192,7 +192,7 @@ impl Run {
             let method = HookKind::Startup.method();
             let ticket = host.call(id, method, &params, HOOK, Instant::now());
             let answer = host
-                .wait_for(ticket)
+                .wait_for(id, ticket)
                 .map_err(|failure| failure.to_string())
                 .and_then(|answer| StartupAnswer::parse(&answer));
             let answer = answer.map_err(|why| {

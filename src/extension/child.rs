@@ -14,6 +14,9 @@ use super::wire::{self, Asking};
 /// be, and it is not read meanwhile.
 pub const MAX_OPEN: usize = 32;
 
+/// Bytes that they may take together, so that any one of them may be as long as a line.
+pub const MAX_OPEN_BYTES: usize = 32 << 20;
+
 /// An extension from its start on. It stays listed when it is gone.
 #[derive(Debug)]
 pub(super) struct Child {
@@ -30,8 +33,9 @@ pub(super) struct Child {
     pub(super) asking: Option<u64>,
     /// Its requests that came before its manifest.
     pub(super) early: Vec<Asking>,
-    /// Its requests that are not answered, but for redraws.
-    pub(super) open: usize,
+    /// Its requests that are not answered, but for redraws, and the bytes that they take.
+    open: usize,
+    open_bytes: usize,
     /// Those of them that wait for a person.
     questions: usize,
     /// Its redraws that are not answered.
@@ -119,6 +123,7 @@ impl Child {
             asking: None,
             early: Vec::new(),
             open: 0,
+            open_bytes: 0,
             questions: 0,
             redraws: 0,
             held: 0,
@@ -223,6 +228,32 @@ impl Child {
     /// Whether it works on anything that it was asked.
     pub(super) fn is_busy(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// Whether one more of its requests may wait for an answer, which takes so many bytes.
+    pub(super) fn has_room(&self, bytes: usize) -> Result<(), String> {
+        let early: usize = self.early.iter().map(|asking| asking.size).sum();
+        if self.open + self.early.len() >= MAX_OPEN {
+            return Err(format!(
+                "{MAX_OPEN} of your requests are unanswered; wait for an answer"
+            ));
+        }
+        match self.open_bytes + early + bytes > MAX_OPEN_BYTES {
+            true => Err("your unanswered requests are too long; wait for an answer".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// A request waits for an answer.
+    pub(super) fn request_opened(&mut self, bytes: usize) {
+        self.open += 1;
+        self.open_bytes += bytes;
+    }
+
+    /// It was answered.
+    pub(super) fn request_closed(&mut self, bytes: usize) {
+        self.open -= 1;
+        self.open_bytes -= bytes;
     }
 
     /// A person is asked on its behalf: its own time stands still.
@@ -335,5 +366,25 @@ impl Child {
                 true
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_wait_for_an_answer_within_bounds() {
+        let mut child = Child::new("x".into(), None);
+        assert!(child.has_room(MAX_OPEN_BYTES).is_ok());
+        child.request_opened(20 << 20);
+        assert!(child.has_room(12 << 20).is_ok());
+        let why = child.has_room(13 << 20).unwrap_err();
+        assert!(why.contains("too long; wait"), "{why}");
+        child.request_closed(20 << 20);
+        assert!(child.has_room(13 << 20).is_ok());
+        (0..MAX_OPEN).for_each(|_| child.request_opened(0));
+        let why = child.has_room(0).unwrap_err();
+        assert!(why.starts_with("32 of your requests"), "{why}");
     }
 }

@@ -99,6 +99,8 @@ struct Open {
     from: ExtensionId,
     id: Box<RawValue>,
     kind: Kind,
+    /// Bytes that it takes, about.
+    size: usize,
     /// The answer when nobody answers.
     cancelled: Value,
 }
@@ -290,7 +292,7 @@ impl Host {
         };
         match open.kind {
             Kind::Redraw => child.redraw_closed(),
-            Kind::Question | Kind::Other => child.open -= 1,
+            Kind::Question | Kind::Other => child.request_closed(open.size),
         }
         if open.kind == Kind::Question {
             child.question_closed(now);

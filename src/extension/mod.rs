@@ -6,6 +6,7 @@
 //! child are in `process`, its lines in `wire`.
 
 pub mod answer;
+mod bounded;
 mod child;
 pub mod discover;
 mod fields;

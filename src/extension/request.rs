@@ -44,6 +44,16 @@ impl Request {
         }
     }
 
+    /// Takes account of so many items that its lists had beyond what was read.
+    pub(super) fn left_out(&mut self, items: usize) {
+        match self {
+            _ if items == 0 => {}
+            Request::Ui(Ui::Panel(Some(panel))) => panel.left_out += items,
+            Request::Ui(Ui::Pane(Some(pane))) => pane.leave_out(),
+            Request::Ui(_) | Request::Session(_) => {}
+        }
+    }
+
     /// Whether it takes the place of what the extension showed before. It is answered at once.
     pub fn is_redraw(&self) -> bool {
         match self {

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::bounded::Bounded;
 use super::request::{self, Request};
 use crate::chat::Output;
 use crate::text::clip_chars;
@@ -21,14 +22,8 @@ pub const MAX_LINE: usize = 10 << 20;
 /// Output of a call is joined up to about this many bytes.
 const JOINED: usize = 32 << 10;
 
-/// Most values of one answer or request.
-const MAX_VALUES: usize = 250_000;
-
 /// Characters of a line of no recognised form that are kept, to be told.
 const NOISE: usize = 120;
-
-/// What stands in the place of more.
-const TOO_MUCH: &str = "it holds more than 250,000 values";
 
 /// What a line from an extension says.
 #[derive(Debug)]
@@ -68,30 +63,31 @@ pub struct Asking {
     pub method: String,
     /// With what, where it may be passed on to somebody else; null otherwise.
     pub params: Value,
-    /// Bytes of that.
+    /// Bytes that it takes, about.
     pub size: usize,
     /// What it comes to, or the text of the error answer.
     pub request: Result<Request, String>,
 }
 
 impl Asking {
-    fn new(id: Box<RawValue>, method: String, json: &str) -> Option<Self> {
-        let params = match holds_too_much(json) {
-            false => Ok(serde_json::from_str(json).ok()?),
-            true => Err(TOO_MUCH.to_owned()),
-        };
-        let request = params
-            .as_ref()
-            .map_err(String::clone)
-            .and_then(|params| request::parse(&method, params));
-        let is_relayed = request.as_ref().is_ok_and(Request::is_relayed);
-        Some(Self {
+    fn new(id: Box<RawValue>, method: String, json: &str) -> Self {
+        let (mut params, mut size) = (Value::Null, 0);
+        let request = Bounded::read(json).and_then(|read| {
+            let mut request = request::parse(&method, &read.value)?;
+            request.left_out(read.left_out);
+            if request.is_relayed() {
+                params = read.value;
+            }
+            size = read.size;
+            Ok(request)
+        });
+        Self {
             id,
             method,
-            params: params.ok().filter(|_| is_relayed).unwrap_or_default(),
-            size: json.len(),
+            params,
+            size,
             request,
-        })
+        }
     }
 }
 
@@ -236,25 +232,6 @@ fn update(update: Update<'_>) -> Option<Message> {
     })
 }
 
-/// Whether a text would take many times its size as values: a list of a million empty objects does.
-/// Long texts are not meant.
-fn holds_too_much(json: &str) -> bool {
-    if json.len() < MAX_VALUES {
-        return false;
-    }
-    let (mut values, mut in_text, mut escaped) = (0, false, false);
-    for byte in json.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            b',' | b'[' | b'{' if !in_text => values += 1,
-            _ => {}
-        }
-    }
-    values > MAX_VALUES
-}
-
 fn recognise(line: &str) -> Option<Message> {
     let head: Head<'_> = object(line)?;
     let params = head.params.map_or("null", RawValue::get);
@@ -265,22 +242,17 @@ fn recognise(line: &str) -> Option<Message> {
             Some(Message::Notify(notify.message.into_owned()))
         }
         Some(method) => {
-            let asking = Asking::new(head.id?.to_owned(), method.to_owned(), params)?;
+            let asking = Asking::new(head.id?.to_owned(), method.to_owned(), params);
             Some(Message::Request(Box::new(asking)))
         }
         None => {
             let id = head.id?.get().parse().ok()?;
             let result = match head.error {
-                _ if head
-                    .result
-                    .is_some_and(|result| holds_too_much(result.get())) =>
-                {
-                    Err(TOO_MUCH.to_owned())
-                }
                 Some(error) => Err(error_text(error)),
-                None => Ok(head.result.map_or(Some(Value::Null), |result| {
-                    serde_json::from_str(result.get()).ok()
-                })?),
+                None => {
+                    let result = head.result.map_or("null", RawValue::get);
+                    Bounded::read(result).map(|read| read.value)
+                }
             };
             Some(Message::Response { id, result })
         }
@@ -303,6 +275,7 @@ fn error_text(error: &RawValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extension::request::Ui;
     use serde_json::json;
 
     fn show(line: &str) -> String {
@@ -422,19 +395,40 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_very_many_values_is_not_built() {
-        let many = format!("[{}1]", "{},".repeat(MAX_VALUES));
-        let line = |field: &str| format!(r#"{{"id":3,{field}:{many}}}"#);
-        let answer = parse(line(r#""result""#).as_bytes());
-        assert!(matches!(answer, Message::Response { id: 3, result: Err(why) } if why == TOO_MUCH));
-        let request = parse(line(r#""method":"ui.pane","params""#).as_bytes());
+    fn lists_of_very_many_values_end_early() {
+        let many = format!("[{}1]", "\"x\",".repeat(300_000));
+        let line = |rest: &str| parse(format!(r#"{{"id":3,{rest}}}"#).as_bytes());
+        let Message::Request(asking) = line(&format!(
+            r#""method":"ui.panel","params":{{"lines":{many},"interactive":true}}"#
+        )) else {
+            panic!("no request");
+        };
+        let Ok(Request::Ui(Ui::Panel(Some(panel)))) = asking.request else {
+            panic!("{:?}", asking.request);
+        };
+        assert_eq!(panel.lines.len() + panel.left_out, 300_001);
+        assert!(panel.interactive && asking.size < 32 << 20 && asking.params.is_null());
+        let Message::Request(asking) = line(&format!(
+            r#""method":"ui.pane","params":{{"sections":[{{"kind":"rows","lines":[{}[]]}}]}}"#,
+            "[],".repeat(250_000)
+        )) else {
+            panic!("no request");
+        };
+        let Ok(Request::Ui(Ui::Pane(Some(pane)))) = asking.request else {
+            panic!("{:?}", asking.request);
+        };
+        assert_eq!(pane.sections.len(), 2);
+        let answer = line(&format!(r#""result":{{"items":{many},"block":true}}"#));
         assert!(
-            matches!(request, Message::Request(asking) if asking.request == Err(TOO_MUCH.into()))
+            matches!(answer, Message::Response { id: 3, result: Ok(result) } if result["block"] == true)
         );
-        let text = format!(r#"{{"id":3,"result":"{}"}}"#, ",[{".repeat(MAX_VALUES));
+        let deep = format!(r#""result":{}{}"#, "[".repeat(200), "]".repeat(200));
         assert!(matches!(
-            parse(text.as_bytes()),
-            Message::Response { result: Ok(_), .. }
+            line(&deep),
+            Message::Response {
+                id: 3,
+                result: Err(_)
+            }
         ));
     }
 

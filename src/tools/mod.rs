@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::chat::{Outcome, Output, ToolResult, ToolSpec};
+use crate::chat::{Output, ToolResult, ToolSpec};
 use crate::sys::{CancelToken, process};
 use crate::text::{clip_chars, one_line, sanitize};
 
@@ -37,8 +37,6 @@ pub use walk::Walk;
 /// Most bytes of one result that a model reads.
 pub const RESULT_CAP: usize = 32 * 1024;
 /// Widest reason on the row of a failed call, in columns.
-const REASON_COLUMNS: usize = 160;
-
 /// One call of a built-in tool.
 pub struct Call<'a> {
     /// The arguments as the model wrote them.
@@ -60,6 +58,9 @@ pub struct Label {
     pub completed: String,
     /// What it works on, as the arguments say.
     pub target: String,
+    /// Whether the summary of its result stands behind it. The label of a built-in tool says all
+    /// that a row needs.
+    pub has_suffix: bool,
 }
 
 /// Which arguments tell what a call works on.
@@ -195,9 +196,7 @@ pub fn spec(builtin: &Builtin) -> ToolSpec {
 pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
     match builtin(name) {
         Some(builtin) => match process::can_enter(runtime.workspace()) {
-            Ok(()) => {
-                (builtin.run)(runtime, call).unwrap_or_else(|failure| reasoned(name, failure))
-            }
+            Ok(()) => (builtin.run)(runtime, call).unwrap_or_else(|failure| failure),
             Err(gone) => ToolResult::failed(gone.to_string()),
         },
         None => unknown(
@@ -207,17 +206,6 @@ pub fn run(runtime: &Runtime, name: &str, call: &Call<'_>) -> ToolResult {
                 .map(|builtin| builtin.name)
                 .collect::<Vec<_>>(),
         ),
-    }
-}
-
-/// A failure whose row says why. A command's row says that with its output.
-fn reasoned(name: &str, failure: ToolResult) -> ToolResult {
-    let is_bare = failure.outcome == Outcome::Failed && failure.summary == "error";
-    let reason = failure.content.lines().next().unwrap_or_default();
-    let reason = one_line(reason, Some(REASON_COLUMNS));
-    match is_bare && name != "bash" && !reason.is_empty() {
-        true => failure.summary(reason),
-        false => failure,
     }
 }
 
@@ -252,6 +240,7 @@ pub fn label(name: &str, arguments: Option<&Value>) -> Label {
             completed: format!("Ran {name}"),
             category: name,
             target: String::new(),
+            has_suffix: true,
         };
     };
     let argument = |name: &str| match arguments.and_then(|arguments| arguments.get(name)) {
@@ -274,6 +263,7 @@ pub fn label(name: &str, arguments: Option<&Value>) -> Label {
         running: builtin.running.to_owned(),
         completed: builtin.completed.to_owned(),
         target: target.unwrap_or_default(),
+        has_suffix: false,
     }
 }
 
@@ -301,22 +291,8 @@ fn short_name(name: &str) -> String {
 mod tests {
     use super::testing::Bench;
     use super::*;
+    use crate::chat::Outcome;
     use serde_json::json;
-
-    #[test]
-    fn the_row_of_a_failed_call_says_why() {
-        let bench = Bench::new();
-        let failed = bench.run("read", r#"{"path": "not/there.rs"}"#);
-        assert_eq!(failed.outcome, Outcome::Failed);
-        assert!(
-            failed.summary.contains("not/there.rs"),
-            "{}",
-            failed.summary
-        );
-        assert!(failed.content.starts_with(&failed.summary));
-        let failed = bench.run("bash", r#"{"command": 5}"#);
-        assert_eq!(failed.summary, "error");
-    }
 
     #[test]
     fn labels_follow_the_table() {

@@ -148,8 +148,8 @@ fn call(call: &BatchCall) -> Value {
         "id": call.id,
         "name": call.name,
         "arguments": call.arguments,
-        "category": call.category,
-        "target": call.target,
+        "category": call.label.category,
+        "target": call.label.target,
     })
 }
 

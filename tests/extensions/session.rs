@@ -313,18 +313,39 @@ fn requests_before_the_manifest_are_served_right_after_it() {
     let run = place.json(&["go"]).start();
     let initialize = played.wait("initialize");
     let early = played.begin("ui.confirm", json!({"title": "?"}));
-    let second = played.begin("session.info", json!({}));
+    let name = played.begin("session.name", json!({"name": "early"}));
+    let info = played.begin("session.info", json!({}));
     played.answer(&initialize, json!({"name": "a"}));
     assert_eq!(played.answer_to(&early), json!({"error": "no ui"}));
-    played.answer_to(&second);
+    assert_eq!(played.answer_to(&name), ok());
+    assert_eq!(played.answer_to(&info)["result"]["name"], "early");
     let lines = played.lines();
     let at = |id: &Value| {
         lines
             .iter()
             .position(|line| line["id"] == *id && line["method"].is_null())
     };
-    assert!(at(&early) < at(&second));
+    assert!(at(&early) < at(&name) && at(&name) < at(&info));
     run.finish().ends_with(0);
+}
+
+/// What waits for the session is answered also when there is none.
+#[test]
+fn a_launch_that_stops_answers_what_was_early() {
+    let place = Place::new();
+    let waits = tooled(&place, "a", "t").play();
+    let stops = Actor::new(&place, "b", json!({"name": "b", "hooks": ["startup"]}));
+    let stops = stops.holds("hook.startup").play();
+    let run = place.json(&["go"]).start();
+    let hook = stops.wait("hook.startup");
+    let early = waits.begin("session.info", json!({}));
+    // The one that is waited for hears at once that nobody can answer.
+    let own = stops.ask("session.info", json!({}));
+    assert!(own["error"].as_str().unwrap().contains("starting"), "{own}");
+    stops.send(&json!({"id": hook["id"], "error": "not today"}));
+    let answer = waits.answer_to(&early);
+    assert!(answer["error"].is_string(), "{answer}");
+    run.finish().ends_with(1);
 }
 
 #[test]

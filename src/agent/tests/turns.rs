@@ -39,6 +39,48 @@ fn tools_run_and_their_results_go_back_in_call_order() {
 }
 
 #[test]
+fn a_call_that_failed_says_why() {
+    let blocked = |reason: &str| ToolResult {
+        outcome: Outcome::Blocked,
+        ..ToolResult::failed(reason)
+    };
+    for (result, expected) in [
+        (ToolResult::completed("text", ""), ""),
+        (ToolResult::completed("text", "3 lines"), "3 lines"),
+        (
+            ToolResult::failed("\n \nno \x1b[31msuch\tfile\nhint"),
+            "no such file",
+        ),
+        (ToolResult::failed("").summary("stale"), "stale"),
+        (ToolResult::failed("why").summary("error"), "error"),
+        (ToolResult::failed(" \n"), "error"),
+        (blocked("not today"), "not today"),
+    ] {
+        let mut table = Table::asking(|_| {}, Limits::default());
+        let calls = vec![call("a", "read", "{\"path\":\"b\"}"), done()];
+        table.stream(calls, "batch 1, run 1, start 1");
+        let ends = format!("end 1 {}, silence on, ask", result.outcome.event_name());
+        table.check(SessionEvent::ToolDone(1, result), &ends);
+        let Some(Message::Tool { summary, .. }) = table.sent.last().map(|last| &**last) else {
+            panic!("no result: {}", table.history());
+        };
+        assert_eq!(summary, expected);
+    }
+    let mut table = Table::asking(|_| {}, Limits::default());
+    let calls = vec![call("a", "read", "{}"), done()];
+    table.stream(calls, "batch 1, run 1, start 1");
+    let long = ToolResult::failed("x".repeat(1 << 20));
+    table.check(
+        SessionEvent::ToolDone(1, long),
+        "end 1 failed, silence on, ask",
+    );
+    let Some(Message::Tool { summary, .. }) = table.sent.last().map(|last| &**last) else {
+        panic!("no result: {}", table.history());
+    };
+    assert!(crate::text::width(summary) <= 160, "{summary}");
+}
+
+#[test]
 fn calls_that_name_one_file_run_in_waves() {
     let mut table = Table::asking(|_| {}, Limits::default());
     let write = |id| call(id, "write", "{\"path\":\"a\",\"content\":\"x\"}");

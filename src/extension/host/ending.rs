@@ -186,7 +186,6 @@ impl Host {
             self.open.remove(&ask);
             self.out.push_back(HostEvent::Withdrawn(ask));
         }
-        self.children[id.0].open = 0;
         for pending in pending {
             match pending.purpose {
                 Purpose::Initialize => {}

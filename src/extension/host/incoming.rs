@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::ending::exit_text;
 use super::{Asked, Failure, Host, HostEvent, Kind, Open};
-use crate::extension::child::{Leaving, MAX_OPEN, Pending, Purpose, State};
+use crate::extension::child::{Leaving, Pending, Purpose, State};
 use crate::extension::process::{BATCH, Diagnostics, FromChild, News};
 use crate::extension::request::Request;
 use crate::extension::wire::{self, Asking, Message};
@@ -21,12 +21,6 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long an extension that floods waits for the next batch: what it costs the others is bounded by
 /// this, not by how fast it writes.
 const PACE: Duration = Duration::from_millis(1);
-
-/// Longest request that is kept until the manifest is there, in bytes.
-const EARLY: usize = 256 << 10;
-
-/// Longest question, in bytes.
-const QUESTION: usize = 1 << 20;
 
 /// Longest notice of an extension, in bytes.
 const NOTICE: usize = 4096;
@@ -123,7 +117,7 @@ impl Host {
                 }
             }
             Message::Request(asking) => match child.state {
-                State::Starting if child.early.len() < MAX_OPEN && asking.size <= EARLY => {
+                State::Starting if child.has_room(asking.size).is_ok() => {
                     child.early.push(*asking);
                 }
                 _ => self.on_request(id, *asking, now),
@@ -212,25 +206,16 @@ impl Host {
             Ok(request) if request.is_redraw() => Kind::Redraw,
             Ok(_) | Err(_) => Kind::Other,
         };
-        let open = match kind {
+        let room = match (kind, child.state) {
             // A flood of these waits for itself, so that the newest is never the one refused.
-            Kind::Redraw => 0,
-            Kind::Question | Kind::Other => child.open,
+            (Kind::Redraw, State::Running) => Ok(()),
+            _ => child.has_room(size),
         };
-        let request = match () {
-            () if open + child.early.len() >= MAX_OPEN => Err(format!(
-                "{MAX_OPEN} of your requests are unanswered; wait for an answer"
-            )),
-            () if !served => Err("no ui".into()),
-            () if child.state == State::Starting => {
-                Err("this is too long before the manifest; send it again after it".into())
-            }
-            // What waits for a person is kept meanwhile.
-            () if kind == Kind::Question && size > QUESTION => {
-                Err("a question may have 1 MiB".into())
-            }
-            () => request,
+        let request = match served {
+            true => request,
+            false => Err("no ui".into()),
         };
+        let request = room.and(request);
         match request {
             Err(error) => {
                 if !child.post(&wire::response(&id, &Err(error)), now) {
@@ -240,7 +225,7 @@ impl Host {
             Ok(request) => {
                 match kind {
                     Kind::Redraw => child.redraw_opened(),
-                    Kind::Question | Kind::Other => child.open += 1,
+                    Kind::Question | Kind::Other => child.request_opened(size),
                 }
                 if kind == Kind::Question {
                     child.question_opened(now);
@@ -256,6 +241,7 @@ impl Host {
                     from,
                     id,
                     kind,
+                    size,
                     cancelled,
                 };
                 self.open.insert(ask, open);

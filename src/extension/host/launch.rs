@@ -104,9 +104,9 @@ impl Host {
         self.out.extend(notices.into_iter().map(HostEvent::Notice));
     }
 
-    /// Waits for the answer to a call, before there is a loop. Requests that the extension makes
-    /// meanwhile are refused: nobody could answer them.
-    pub fn wait_for(&mut self, ticket: Ticket) -> Result<Value, Failure> {
+    /// Waits for what this extension answers to a call, before there is a loop. Its own requests are
+    /// refused: nobody could answer them, and its answer may wait for theirs.
+    pub fn wait_for(&mut self, from: ExtensionId, ticket: Ticket) -> Result<Value, Failure> {
         loop {
             let is_it =
                 |event: &HostEvent| matches!(event, HostEvent::Answered(one, _) if *one == ticket);
@@ -116,7 +116,7 @@ impl Host {
                     _ => return Err(Failure::Gone),
                 }
             }
-            let asked: Vec<AskId> = self.open.keys().copied().collect();
+            let asked: Vec<AskId> = self.asked_by(from).collect();
             for ask in asked {
                 self.answer(
                     ask,
@@ -124,8 +124,9 @@ impl Host {
                     Instant::now(),
                 );
             }
-            self.out
-                .retain(|event| !matches!(event, HostEvent::Asked(_)));
+            let is_its =
+                |event: &HostEvent| matches!(event, HostEvent::Asked(asked) if asked.from == from);
+            self.out.retain(|event| !is_its(event));
             self.wait();
         }
     }

@@ -109,6 +109,13 @@ impl Pane {
             sections: sections(&fields)?,
         }))
     }
+
+    /// Says in its last row that it does not hold all that it was given.
+    pub(in crate::extension) fn leave_out(&mut self) {
+        if self.sections.last() != Some(&rest()) {
+            self.sections.push(rest());
+        }
+    }
 }
 
 fn sections(fields: &Fields<'_>) -> Result<Vec<Section>, String> {
@@ -133,16 +140,21 @@ fn sections(fields: &Fields<'_>) -> Result<Vec<Section>, String> {
         });
     }
     if room.0.is_none() {
-        let text = format!("the rest is left out; a pane holds {} KiB", MAX_BYTES >> 10);
-        sections.push(Section {
-            id: String::new(),
-            title: String::new(),
-            body: Body::Rows(vec![remark(text)]),
-        });
+        sections.push(rest());
     }
     match sections.is_empty() {
         true => Err("`sections` has nothing to show".to_owned()),
         false => Ok(sections),
+    }
+}
+
+/// What stands for all that does not fit.
+fn rest() -> Section {
+    let text = format!("the rest is left out; a pane holds {} KiB", MAX_BYTES >> 10);
+    Section {
+        id: String::new(),
+        title: String::new(),
+        body: Body::Rows(vec![remark(text)]),
     }
 }
 

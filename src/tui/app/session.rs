@@ -259,6 +259,7 @@ impl App {
         // What was to be said to the other session is not said to a fresh one unasked.
         self.give_up_waiting(|_| true);
         if error.kind() == Kind::Usage {
+            self.effects.push(Effect::Send(Input::NoSession));
             return self.login(Why::Start(why));
         }
         self.transcript.push_error(&why);
@@ -266,7 +267,7 @@ impl App {
         let options = &mut self.options;
         let resumed = [&mut options.resume_newest, &mut options.resume_picker];
         if !resumed.into_iter().any(std::mem::take) {
-            return;
+            return self.effects.push(Effect::Send(Input::NoSession));
         }
         if let Some(prompt) = self.held_prompt.take() {
             self.give_back([prompt]);

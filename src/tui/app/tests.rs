@@ -136,6 +136,7 @@ impl Table {
                     shown.push(format!("use {} {effort}", selection.model.id));
                 }
                 Effect::Send(Input::Open(..)) => shown.push("open".into()),
+                Effect::Send(Input::NoSession) => shown.push("no session".into()),
                 Effect::Send(Input::Save { request, .. }) => {
                     let answer = match self.is_full {
                         true => Answer::Refused("1 message is not saved: no room".into()),

@@ -199,15 +199,8 @@ impl Transcript {
 
     /// Opens a group, or goes on with the one above when nothing came between.
     fn announce(&mut self, calls: &[BatchCall]) {
-        let calls = calls.iter().map(|call| {
-            let label = Label {
-                category: call.category.clone(),
-                running: call.running.clone(),
-                completed: call.completed.clone(),
-                target: call.target.clone(),
-            };
-            (call.id, call.name.clone(), label)
-        });
+        let calls = calls.iter();
+        let calls = calls.map(|call| (call.id, call.name.clone(), call.label.clone()));
         self.add_calls(calls.collect());
     }
 

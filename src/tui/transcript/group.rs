@@ -110,8 +110,7 @@ impl Call {
                 part('+', added, Token::ToolDiffAddedMarker);
                 part('-', removed, Token::ToolDiffRemovedMarker);
             }
-            // The built-in tools say with their label all that a row needs.
-            (name, _) if tools::builtin(name).is_none() => rich.push(&self.summary, muted()),
+            _ if self.label.has_suffix => rich.push(&self.summary, muted()),
             _ => {}
         }
         rich
@@ -417,5 +416,6 @@ pub(super) fn clean_label(label: tools::Label) -> tools::Label {
         running: one_line(&label.running, None),
         completed: one_line(&label.completed, None),
         target: super::clean(&label.target),
+        ..label
     }
 }

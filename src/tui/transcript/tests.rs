@@ -12,14 +12,10 @@ use crate::tools;
 use crate::tui::testing::{check, plain, styled};
 
 fn call(id: u64, name: &str, arguments: Value) -> BatchCall {
-    let label = tools::label(name, Some(&arguments));
     BatchCall {
         id,
         name: name.to_owned(),
-        category: label.category,
-        target: label.target,
-        running: label.running,
-        completed: label.completed,
+        label: tools::label(name, Some(&arguments)),
         arguments,
     }
 }
@@ -221,6 +217,21 @@ fn every_end_has_its_verb() {
         rows.contains(&"├ Cancelled f5".to_owned()) && rows.contains(&"├ Cancelled f6".to_owned())
     );
     assert!(rows[0].ends_with("2 cancelled"), "{rows:?}");
+}
+
+#[test]
+fn the_row_of_an_extension_s_tool_ends_with_its_summary_whatever_its_name() {
+    for name in ["read", "bash", "edit", "greet"] {
+        let row = |call: BatchCall| {
+            let transcript = after(&[TurnEvent::ToolBatch(vec![call]), done(1, "in short")]);
+            live(&transcript, 60)[1].clone()
+        };
+        let built_in = call(1, name, json!({}));
+        let mut overriding = built_in.clone();
+        overriding.label.has_suffix = true;
+        assert!(row(overriding).ends_with(" in short"), "{name}");
+        assert_eq!(row(built_in).ends_with(" in short"), name == "greet");
+    }
 }
 
 #[test]

@@ -166,6 +166,14 @@ fn plan_narrows_shows_and_carries_out() {
     pty.wait_for("  Carried out.");
     pty.wait("no pane", |screen| !screen.is_alternate());
     status(&mut pty, false);
+    // The pane stays closed when the panel opens, which takes the keys.
+    enter(&mut pty, "/plan steps");
+    pty.wait_for("› ✓ read it");
+    assert!(!pty.screen.is_alternate());
+    pty.send(" ");
+    pty.wait_for("› ✗ read it");
+    pty.send("\x1b");
+    pty.wait("no panel", |screen| !screen.text().contains("› ✗"));
     assert!(place.workspace.join("ran").exists());
     assert_untouched(&pty);
 }

@@ -25,6 +25,7 @@ fn a_person_picks_confirms_and_types() {
         {"label": long, "value": long},
     ]);
     let select = json!({"title": "Which one?", "options": options});
+    let huge = "x".repeat(2 << 20);
     let answered = |value: Value| json!({"result": value});
     let down = "\x1b[B";
     for (method, params, keys, answer) in [
@@ -57,6 +58,18 @@ fn a_person_picks_confirms_and_types() {
             &select,
             vec!["\x03"],
             json!({"cancelled": true}),
+        ),
+        (
+            "ui.select",
+            &json!({"title": "A huge one?", "options": [huge, "b"]}),
+            vec!["\r"],
+            json!({"value": huge, "label": huge}),
+        ),
+        (
+            "ui.confirm",
+            &json!({"title": "Sure?", "message": huge}),
+            vec![down, "\r"],
+            json!({"confirmed": false}),
         ),
         (
             "ui.confirm",

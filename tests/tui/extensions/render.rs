@@ -1,10 +1,10 @@
 //! Entries that an extension renders: replies in the transcript, results in the reader.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::enter;
-use crate::support::{Actor, Place, call, say};
-use crate::tui::app::open;
+use crate::support::{Actor, Place, Step, call, say};
+use crate::tui::app::{open, open_with};
 
 #[test]
 fn replies_and_results_are_shown_as_rendered() {
@@ -116,4 +116,43 @@ fn a_result_has_a_row_and_a_display_of_its_own() {
     pty.wait_for("41 - old");
     pty.wait_for("41 + new");
     assert!(!pty.screen.text().contains("for the model"));
+}
+
+/// Who runs a call decides what its row says, not its name; and a row comes back as it was.
+#[test]
+fn rows_say_what_came_of_a_call() {
+    let place = Place::new();
+    let tools = ["read", "bash", "greet"].map(|name| json!({"name": name}));
+    let manifest = json!({"name": "me", "tools": tools, "hooks": ["tool_call"]});
+    let answers = |params: &Value| match params["arguments"]["as"].as_str() {
+        Some("wrong") => {
+            json!({"content": "\n\u{1b}[31mno such\tday\nsecond line", "is_error": true})
+        }
+        Some("summed up") => json!({"content": "no", "is_error": true, "summary": "in short"}),
+        _ => json!({"content": "fine", "summary": format!("by {}", params["name"])}),
+    };
+    let gate = |params: &Value| match params["arguments"]["as"].as_str() {
+        Some("blocked") => json!({"block": true, "reason": "not on a Monday"}),
+        _ => json!({}),
+    };
+    let _me = Actor::new(&place, "me", manifest)
+        .on("tool_call", answers)
+        .on("hook.tool_call", gate)
+        .play();
+    let kinds = ["wrong", "summed up", "blocked"];
+    let greet = |step: Step, kind: &str| step.and_call("greet", json!({"as": kind}));
+    let calls = call("read", json!({})).and_call("bash", json!({}));
+    place
+        .provider
+        .script([kinds.into_iter().fold(calls, greet), say("That was it.")]);
+    let rows = "├ Ran read by \"read\"\n├ Ran bash by \"bash\"\n├ Failed greet\n│ no such day\n\
+                ├ Failed greet\n│ in short\n├ Denied greet\n│ not on a Monday\n└";
+    let mut pty = open(&place, 80, 30);
+    enter(&mut pty, "go");
+    pty.wait_for("  That was it.");
+    pty.wait_for(rows);
+    pty.send("\x04");
+    assert!(pty.wait_exit().success());
+    let mut pty = open_with(&place, 80, 30, &["-c"]);
+    pty.wait_for(rows);
 }

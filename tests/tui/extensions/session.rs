@@ -13,6 +13,30 @@ fn idle(pty: &mut Pty) {
 }
 
 #[test]
+fn requests_behind_the_manifest_wait_for_the_session() {
+    let place = Place::new();
+    let manifest = json!({"name": "me"});
+    let me = Actor::new(&place, "me", manifest.clone());
+    let me = me.holds("initialize").play();
+    let mut pty = Pty::open(80, 30);
+    pty.start(place.app(&[]));
+    me.answer(&me.wait("initialize"), manifest);
+    let early = [
+        ("session.name", json!({"name": "early"})),
+        ("ui.notify", json!({"message": "a word"})),
+        ("session.info", json!({})),
+        ("session.effort", json!({"effort": "low"})),
+    ];
+    let early = early.map(|(method, params)| me.begin(method, params));
+    let answers = early.each_ref().map(|id| me.answer_to(id));
+    assert_eq!([&answers[0], &answers[1]], [&done(), &done()]);
+    assert_eq!(answers[2]["result"]["name"], "early");
+    assert_eq!(answers[3], done());
+    pty.wait_for("  a word");
+    pty.wait_for("low");
+}
+
+#[test]
 fn messages_are_sent_in_every_way() {
     let place = Place::new();
     let manifest = json!({"name": "me", "events": ["turn_start", "turn_end"]});

@@ -69,6 +69,7 @@ function toggle(at) {
 
 async function carryOut() {
   await turn(false);
+  pane = false; // e tells only what the user closes
   await perhaps(e.ui.pane(null));
   await perhaps(e.session.send({ content: `Carry out this plan:\n\n${kept()}` }));
 }

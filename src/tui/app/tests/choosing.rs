@@ -250,7 +250,10 @@ fn a_key_without_a_usable_model_is_stored_and_says_what_is_left() {
     ] {
         let mut table = Table::new(&[]);
         table.press("␛");
-        assert_eq!(table.press(&format!("/login {provider}\rk-1\r")), "");
+        assert_eq!(
+            table.press(&format!("/login {provider}\rk-1\r")),
+            "no session"
+        );
         let screen = table.screen();
         assert!(
             screen.contains("Signed in") && screen.contains("stored in auth.json"),

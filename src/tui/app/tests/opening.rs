@@ -132,12 +132,14 @@ fn what_helps_is_named_where_there_is_no_session() {
     let mut table = Table::new(&[]);
     table.press("␛hi\r");
     assert!(table.screen().contains("there is no session: sign in"));
+    table.app.start();
+    assert_eq!(table.carry_out(), "no session");
 
     let mut table = Table::ready(&[]);
     table.app.close(None);
     fs::remove_dir(table.root.path().join("w")).unwrap();
     table.app.start();
-    table.carry_out();
+    assert_eq!(table.carry_out(), "no session");
     table.press("hi\r");
     let screen = table.screen();
     assert!(screen.contains("again when that is mended"), "{screen}");
