@@ -71,7 +71,9 @@ impl App {
         }
         match self.composer.key(&press, &self.keymap) {
             Handled::Changed => {
-                self.typed_at = Some(now);
+                // Who has deleted all of it is not writing it.
+                let is_empty = self.composer.draft().buffer.is_empty();
+                self.typed_at = (!is_empty).then_some(now);
                 self.draft_was_edited()
             }
             Handled::Submit => self.submit(now),
@@ -132,6 +134,7 @@ impl App {
         self.queue_forget();
         self.close_surfaces();
         self.composer.clear();
+        self.typed_at = None;
         self.held_prompt = None;
         self.armed_until = Some(now + ARMED);
     }

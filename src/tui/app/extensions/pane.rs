@@ -26,7 +26,7 @@ pub(super) struct ShownPane {
     view: Pane,
     /// Where the owner would put it.
     side: Option<Side>,
-    focused: bool,
+    pub focused: bool,
     /// Whether the person went to it from something that is open over the conversation.
     first: bool,
     /// Where it was drawn last; nowhere while it is hidden.

@@ -28,6 +28,8 @@ pub(super) struct Question {
     pub owner: ExtensionId,
     pub from: String,
     pub ui: Ui,
+    /// Whether it comes of what the person has just done.
+    pub is_wanted: bool,
 }
 
 /// The open question, and those that wait for their turn.
@@ -81,6 +83,12 @@ impl Questions {
 
     pub fn is_open(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// Whose open question comes of what the person did.
+    pub fn wanted(&self) -> Option<ExtensionId> {
+        let question = &self.open.as_ref()?.question;
+        question.is_wanted.then_some(question.owner)
     }
 
     /// Who asks what, when nothing can be seen of it.

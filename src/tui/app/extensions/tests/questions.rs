@@ -230,3 +230,45 @@ fn a_list_that_the_person_opens_hears_every_key() {
         "{screen}"
     );
 }
+
+/// What comes of a key is looked at by who pressed it, and what comes by itself is not.
+#[test]
+fn a_question_that_answers_a_key_hears_the_answer() {
+    for (turns, draft, is_wanted) in [
+        ("/plain\r", "", true),
+        ("draft\x1by", "draft", true),
+        ("draft\x1bym", "draftmme", false),
+        // A key of the panel, or of the pane.
+        ("panel x", "", true),
+        ("pane \x14\x1b[Bx", "", true),
+    ] {
+        let mut table = Table::new();
+        let turns = match turns.split_once(' ') {
+            Some((shown, keys)) => {
+                let mut params = pane("p");
+                params["interactive"] = json!(true);
+                params["lines"] = json!(["board"]);
+                table.ask(ME, &format!("ui.{shown}"), params);
+                keys
+            }
+            None => turns,
+        };
+        assert!(!table.press(turns).is_empty());
+        table.ask(ME, "ui.panel", Value::Null);
+        table.ask(ME, "ui.input", json!({"title": "Who?"}));
+        let answer = if is_wanted { r#"={"text":"me"}"# } else { "" };
+        assert_eq!(table.press("me\r"), answer, "{turns:?}");
+        assert_eq!(table.app.composer.own_draft().buffer.text(), draft);
+    }
+}
+
+#[test]
+fn a_secret_that_comes_too_early_stands_nowhere() {
+    let mut table = Table::new();
+    table.press("half a sen");
+    table.ask(ME, "ui.input", json!({"title": "Key", "secret": true}));
+    assert_eq!(table.press("hunter2\r"), "");
+    table.now += Duration::from_secs(1);
+    assert_eq!(table.press("x\r"), r#"={"text":"x"}"#);
+    assert_eq!(table.draft(), "half a sen");
+}
