@@ -86,7 +86,8 @@ impl App {
 
     /// Text was pasted. It narrows a list that is open and opens none: code and addresses are no search.
     pub(super) fn draft_was_pasted_into(&mut self) {
-        let word = self.word().filter(|_| self.surface.is_none());
+        let is_seen = self.surface.is_none() && !self.composer.is_field();
+        let word = self.word().filter(|_| is_seen);
         if let Some((kind, _)) = word {
             self.lists.asked = Some(kind);
             self.lists.dismissed = true;

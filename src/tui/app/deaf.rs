@@ -50,7 +50,8 @@ impl App {
         self.keys_keep_coming(now);
         // A secret, or the end of one, must not come to stand in clear.
         if !self.plays() && !self.composer.is_secret() {
-            self.composer.key_behind(&press, &self.keymap);
+            self.composer
+                .behind(|composer| composer.key(&press, &self.keymap));
         }
     }
 

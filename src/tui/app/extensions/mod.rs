@@ -216,6 +216,17 @@ impl App {
         self.extensions.panels.takes_keys() || pane.is_some_and(|pane| pane.focused)
     }
 
+    /// Whether an interactive panel has the keys, all but two.
+    pub(super) fn panel_has_keys(&self) -> bool {
+        let is_covered = self.reader.is_some() || self.surface.is_some() || self.has_question();
+        self.extensions.panels.takes_keys() && !is_covered && !self.pane_has_focus()
+    }
+
+    /// The question that is open.
+    pub(super) fn open_question(&self) -> Option<AskId> {
+        self.extensions.questions.open()
+    }
+
     pub(super) fn has_question(&self) -> bool {
         self.extensions.questions.is_open()
     }
@@ -252,15 +263,18 @@ impl App {
         self.panel_key(press)
     }
 
-    /// Text was pasted: whether an extension's surface took it.
+    /// Text was pasted: whether it was keys for an extension.
     pub(super) fn extension_paste(&mut self, text: &str) -> bool {
         let before = self.effects.len();
-        let is_taken = if self.pane_has_focus() {
+        let has_pane = self.pane_has_focus() && self.reader.is_none();
+        let is_taken = has_pane || self.panel_has_keys();
+        if has_pane {
             self.paste_keys(text, Self::pane_key);
-            true
-        } else {
-            self.surface.is_none() && (self.question_paste(text) || self.panel_paste(text))
-        };
+        } else if is_taken {
+            self.paste_keys(text, |app, press| {
+                app.panel_key(press);
+            });
+        }
         self.awaits_since(before);
         is_taken
     }

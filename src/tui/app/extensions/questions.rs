@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
+use super::super::images::Place;
 use super::super::{App, Effect};
 use super::answered;
 use crate::config::keybindings::Action;
@@ -83,6 +84,11 @@ impl Questions {
 
     pub fn is_open(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// Which question is open.
+    pub fn open(&self) -> Option<AskId> {
+        Some(self.open.as_ref()?.question.ask)
     }
 
     /// Whose open question comes of what the person did.
@@ -177,7 +183,7 @@ impl App {
                 self.effects.extend(closed.map(cancelled));
             }
             Some(Command::Editor) if has_lines => return false,
-            Some(Command::Redraw | Command::Suspend | Command::Reader) => return false,
+            Some(Command::Redraw | Command::Suspend) => return false,
             _ if open.picker.is_some() => self.pick_key(press),
             Some(_) => {}
             None => self.field_key(press, has_lines),
@@ -244,22 +250,26 @@ impl App {
         }
     }
 
-    fn answer_field(&mut self) {
+    pub(in crate::tui::app) fn answer_field(&mut self) {
+        let place = self.open_question().map(Place::Question);
+        if place.is_some_and(|place| self.enter_waits(place)) {
+            return;
+        }
         let text = self.composer.close_field().unwrap_or_default();
         self.answer(json!({"text": text}));
     }
 
     /// Pasted text goes into the field, or into the filter of a list.
-    pub(super) fn question_paste(&mut self, text: &str) -> bool {
+    pub(in crate::tui::app) fn question_paste(&mut self, text: &str) {
         let Some(Open { question, picker }) = &mut self.extensions.questions.open else {
-            return false;
+            return;
         };
         if let Some(picker) = picker {
             // Two answers are not narrowed.
             if let Ui::Select(_) = question.ui {
                 picker.extend_query(text);
             }
-            return true;
+            return;
         }
         // The answer is text alone, so a marker would stand for nothing.
         let style = PasteStyle {
@@ -273,7 +283,6 @@ impl App {
         if let Err(error) = self.composer.paste(&text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        true
     }
 
     /// What the open field of a question shows while it is empty.
