@@ -172,7 +172,9 @@ impl App {
             }
             Entered::Attached { label, text } => {
                 pane.focused = false;
-                self.composer.attach_pane(&label, text);
+                // An answer, or a secret, is no place for them.
+                self.composer
+                    .behind(|draft| draft.attach_pane(&label, text));
             }
             Entered::Nothing => {}
         }

@@ -179,8 +179,7 @@ impl App {
         let has_lines = has_lines(&open.question.ui);
         match command(&press) {
             _ if press == KeyPress::plain(Key::Escape) => {
-                let closed = self.extensions.questions.close(&mut self.composer);
-                self.effects.extend(closed.map(cancelled));
+                self.cancel();
             }
             Some(Command::Editor) if has_lines => return false,
             Some(Command::Redraw | Command::Suspend) => return false,
@@ -215,7 +214,7 @@ impl App {
         }
     }
 
-    /// Answers with the selected entry; where nothing matches there is none.
+    /// Answers with the selected entry; a list in which nothing matches is closed.
     fn answer_pick(&mut self) {
         let result = self.extensions.questions.open.as_ref().and_then(|open| {
             let chosen = open.picker.as_ref()?.chosen()?;
@@ -224,9 +223,15 @@ impl App {
                 _ => Some(json!({"confirmed": chosen == 0})),
             }
         });
-        if let Some(result) = result {
-            self.answer(result);
+        match result {
+            Some(result) => self.answer(result),
+            None => self.cancel(),
         }
+    }
+
+    fn cancel(&mut self) {
+        let closed = self.extensions.questions.close(&mut self.composer);
+        self.effects.extend(closed.map(cancelled));
     }
 
     fn answer(&mut self, result: Value) {

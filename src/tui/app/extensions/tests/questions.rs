@@ -13,7 +13,8 @@ fn lists_are_picked_from() {
         ("\x1b[B\r", r#"={"value":"2","label":"two"}"#),
         ("\x1b[A\r", r#"={"value":"three","label":"three"}"#),
         ("thr\r", r#"={"value":"three","label":"three"}"#),
-        ("zz\r\x7f\x7ftw\r", r#"={"value":"2","label":"two"}"#),
+        ("zz\r", r#"={"cancelled":true}"#),
+        ("zz\x7f\x7ftw\r", r#"={"value":"2","label":"two"}"#),
         ("\x1b", r#"={"cancelled":true}"#),
         ("\x03", r#"={"cancelled":true}"#),
     ] {
