@@ -175,6 +175,8 @@ fn panes_are_replaced_and_closed() {
     table.press("/plain\r");
     table.ask(ME, "ui.pane", pane("p"));
     assert!(table.app.pane_has_focus());
+    // It stands beside what ctrl+c closes.
+    assert_eq!(table.press("\x03"), "");
     assert_eq!(table.ask(ME, "ui.pane", pane("p")), "={}");
     let replaced = table.ask(OTHER, "ui.pane", pane("q"));
     assert_eq!(replaced, r#"={} 0:pane.closed{"pane":"p"}"#);

@@ -149,3 +149,29 @@ fn reading_and_pasting_come_before_what_extensions_show() {
         assert!(table.app.reader.is_some());
     }
 }
+
+#[test]
+fn widgets_give_way_to_a_panel() {
+    let lines = |what: &str| Vec::from_iter((0..8).map(|n| format!("{what} {n}")));
+    for (interactive, rows, panel, widgets) in [
+        (true, 10, 2, 0),
+        (true, 24, 8, 8),
+        (true, 20, 8, 4),
+        (false, 10, 2, 0),
+        (false, 20, 3, 8),
+    ] {
+        let mut table = Table::new();
+        table.ask(ME, "ui.widget", json!({"lines": lines("widget")}));
+        let shown = json!({"title": "P", "lines": lines("line"), "interactive": interactive});
+        table.ask(ME, "ui.panel", shown);
+        let screen = table.screen(60, rows);
+        let count = |what: &str| screen.iter().filter(|row| row.contains(what)).count();
+        assert!(screen.len() <= rows.into(), "{screen:?}");
+        assert!(screen.contains(&"┃".into()), "{screen:?}");
+        assert_eq!(
+            (count("line "), count("widget ")),
+            (panel, widgets),
+            "{screen:?}"
+        );
+    }
+}
