@@ -114,7 +114,7 @@ impl Runtime {
                 Wake::Input(Some(input)) => self.on_input(input),
                 Wake::Input(None) => self.close(),
                 Wake::Worker(event) => self.on_event(event),
-                Wake::Extension(news) => self.extensions.on_news(news, Instant::now()),
+                Wake::Extension(news) => self.on_news(news),
                 Wake::Room => {}
                 Wake::Deadline => self.on_deadline(),
             }
@@ -202,10 +202,21 @@ impl Runtime {
             let Ok(news) = self.extensions.news().try_recv() else {
                 break;
             };
-            self.extensions.on_news(news, Instant::now());
+            self.on_news(news);
             self.settle_extensions();
         }
         self.settle_extensions();
+    }
+
+    /// What the frontend has said until now counts first: the extension may know that it was said,
+    /// as that somebody is there who answers questions.
+    fn on_news(&mut self, news: FromChild) {
+        for _ in 0..self.input.len() {
+            if let Ok(input) = self.input.try_recv() {
+                self.on_input(input);
+            }
+        }
+        self.extensions.on_news(news, Instant::now());
     }
 
     /// Passes on what the extensions have come to.

@@ -144,10 +144,6 @@ impl Child {
             .is_some_and(|manifest| manifest.hooks.contains(&kind))
     }
 
-    pub(super) fn link(&self) -> Option<&Link> {
-        self.link.as_ref()
-    }
-
     /// Lets go of the process, which stops it.
     pub(super) fn take_link(&mut self) -> Option<Link> {
         self.link.take()

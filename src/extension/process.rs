@@ -3,7 +3,8 @@
 //! The threads only move bytes. What they read goes to the loop's one channel, a batch at a time,
 //! and for each batch a thread needs a credit that the loop gives back when it is done with the
 //! one before: an extension that floods waits for itself and for nobody else. What e writes
-//! goes through a buffer that the loop never waits for.
+//! goes through a buffer that the loop never waits for, and lines of standard error wait in one that
+//! the loop empties, so that the last of them is seen without another behind it.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -33,12 +34,10 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 const CREDITS: usize = 2;
 /// Messages in a batch: what an answer of another extension may have to wait behind is short.
 pub(super) const BATCH: usize = 64;
-/// The same as [`CREDITS`] for what comes on standard error.
-const STDERR_CREDITS: usize = 4;
 /// Bytes read at once, at most, and by a thread that has nothing to do.
 const CHUNK: usize = 64 << 10;
 const IDLE_CHUNK: usize = 2 << 10;
-/// Lines of standard error that wait for a credit; more are counted only.
+/// Lines of standard error that wait for the loop; more are counted only.
 const STDERR_LINES: usize = 64;
 /// Longest line of standard error, in characters.
 const STDERR_LINE: usize = 500;
@@ -55,14 +54,23 @@ pub struct FromChild {
 pub(super) enum News {
     /// Lines of its standard output.
     Messages(Vec<Message>),
-    /// Lines of its standard error, and how many more there were.
-    Diagnostics(Vec<String>, usize),
+    /// There are lines of its standard error, which wait there.
+    Diagnostics(Arc<Mutex<Diagnostics>>),
     /// Its standard output has ended, or cannot be followed any more.
     Closed(Option<&'static str>),
     /// Its standard input was closed by it.
     Deaf,
     /// The process is gone. With how many it left running, its own group included.
     Exited(Exit, usize),
+}
+
+/// What came on standard error since the loop has looked.
+#[derive(Debug, Default)]
+pub(super) struct Diagnostics {
+    /// The first lines.
+    pub(super) lines: Vec<String>,
+    /// How many more there were.
+    pub(super) lost: usize,
 }
 
 /// Which way a line went, for a [`Tap`].
@@ -83,7 +91,6 @@ pub(super) struct Link {
     outgoing: Arc<Outgoing>,
     bell: Option<Sender<()>>,
     credit: Sender<()>,
-    stderr_credit: Sender<()>,
 }
 
 /// How full the queue of an extension is.
@@ -135,12 +142,8 @@ impl Link {
         let outgoing = Arc::new(Outgoing::default());
         let (bell, rung) = bounded(1);
         let (credit, credits) = bounded(CREDITS);
-        let (stderr_credit, stderr_credits) = bounded(STDERR_CREDITS);
         for _ in 0..CREDITS {
             let _ = credit.try_send(());
-        }
-        for _ in 0..STDERR_CREDITS {
-            let _ = stderr_credit.try_send(());
         }
         let teller = |credits| Teller {
             child,
@@ -161,7 +164,7 @@ impl Link {
             owner,
             teller: teller(None),
         };
-        let (reader, diagnostics) = (teller(Some(credits)), teller(Some(stderr_credits)));
+        let (reader, diagnostics) = (teller(Some(credits)), teller(None));
         let (stdout, stderr) = (started.stdout, started.stderr);
         let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
             let thread = thread::Builder::new().name(format!("e-ext{}-{name}", child.0));
@@ -182,7 +185,6 @@ impl Link {
             outgoing,
             bell: Some(bell),
             credit,
-            stderr_credit,
         })
     }
 
@@ -217,11 +219,6 @@ impl Link {
         let _ = self.credit.try_send(());
     }
 
-    /// The loop is done with a batch of diagnostics.
-    pub(super) fn give_stderr_credit(&self) {
-        let _ = self.stderr_credit.try_send(());
-    }
-
     /// Closes its standard input once everything is written.
     pub(super) fn close_input(&mut self) {
         self.bell = None;
@@ -252,12 +249,6 @@ impl Teller {
         self.credits
             .as_ref()
             .is_none_or(|credits| credits.recv().is_ok())
-    }
-
-    fn has_credit(&self) -> bool {
-        self.credits
-            .as_ref()
-            .is_none_or(|credits| credits.try_recv().is_ok())
     }
 
     fn watch(&self, direction: Direction, line: &[u8]) {
@@ -297,45 +288,42 @@ impl Teller {
 
     fn read_diagnostics(&self, mut stderr: File) {
         // A program that keeps writing must be able to: whatever it is, it is read to the end.
-        let mut lines = Lines::new(64 << 10);
-        let (mut waiting, mut lost) = (Vec::new(), 0);
+        let mut reader = Lines::new(64 << 10);
+        let waiting = Arc::<Mutex<Diagnostics>>::default();
         loop {
-            let read = lines.read(&mut stderr, |line| {
+            let mut come = Vec::new();
+            let mut lost = 0;
+            let read = reader.read(&mut stderr, |line| {
                 self.watch(Direction::Diagnostic, line);
-                let text = String::from_utf8_lossy(line);
-                match text.trim_end() {
+                match String::from_utf8_lossy(line).trim_end() {
                     "" => {}
-                    _ if waiting.len() >= STDERR_LINES => lost += 1,
-                    text => waiting.push(clip_chars(text, STDERR_LINE)),
+                    _ if come.len() >= STDERR_LINES => lost += 1,
+                    text => come.push(clip_chars(text, STDERR_LINE)),
                 }
             });
-            let over = match read {
-                Ok(Chunk::More) => false,
-                Ok(Chunk::TooLong) => {
-                    lines.skip_line();
-                    lost += 1;
-                    false
-                }
-                Ok(Chunk::End) | Err(_) => true,
-            };
-            let any = !waiting.is_empty() || lost > 0;
-            if any
-                && (if over {
-                    self.wait_for_credit()
-                } else {
-                    self.has_credit()
-                })
-            {
-                let news =
-                    News::Diagnostics(std::mem::take(&mut waiting), std::mem::take(&mut lost));
-                if !self.tell(news) {
-                    return;
-                }
+            if let Ok(Chunk::TooLong) = read {
+                reader.skip_line();
+                lost += 1;
             }
-            if over {
+            if (!come.is_empty() || lost > 0) && !self.leave(&waiting, come, lost) {
+                return;
+            }
+            if matches!(read, Ok(Chunk::End) | Err(_)) {
                 return;
             }
         }
+    }
+
+    /// Leaves lines for the loop, which is told when it is not on its way to them already. `false`
+    /// when nobody listens any more.
+    fn leave(&self, waiting: &Arc<Mutex<Diagnostics>>, lines: Vec<String>, lost: usize) -> bool {
+        let mut there = lock(waiting);
+        let is_told = there.lost > 0 || !there.lines.is_empty();
+        let room = STDERR_LINES.saturating_sub(there.lines.len());
+        there.lost += lost + lines.len().saturating_sub(room);
+        there.lines.extend(lines.into_iter().take(room));
+        drop(there);
+        is_told || self.tell(News::Diagnostics(waiting.clone()))
     }
 }
 

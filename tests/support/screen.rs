@@ -11,6 +11,9 @@ const HISTORY: usize = 100_000;
 /// The emulator. It answers questions about the cursor like a terminal.
 pub struct Screen {
     parser: Parser<Seen>,
+    /// The beginning of a character that is not there yet: the parser drops what follows one that
+    /// comes in two pieces.
+    held: Vec<u8>,
 }
 
 /// What the emulator itself has no state for.
@@ -111,12 +114,24 @@ impl Screen {
     pub fn new(columns: u16, rows: u16) -> Self {
         let (columns, rows) = (size(columns), size(rows));
         let parser = Parser::new_with_callbacks(rows, columns, HISTORY, Seen::default());
-        Self { parser }
+        Self {
+            parser,
+            held: Vec::new(),
+        }
     }
 
     /// Shows bytes. Returns what the terminal types in answer to them.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.parser.process(bytes);
+        self.held.extend_from_slice(bytes);
+        let is_begun = |bytes: &&[u8]| {
+            let error = std::str::from_utf8(bytes).err();
+            error.is_some_and(|error| error.error_len().is_none())
+        };
+        let last = self.held.utf8_chunks().last().map(|last| last.invalid());
+        let begun = last.filter(is_begun).map_or(0, <[u8]>::len);
+        let rest = self.held.split_off(self.held.len() - begun);
+        self.parser
+            .process(&std::mem::replace(&mut self.held, rest));
         std::mem::take(&mut self.parser.callbacks_mut().replies)
     }
 
@@ -301,4 +316,18 @@ fn golden_path(name: &str) -> std::path::PathBuf {
 
 fn size(value: u16) -> NonZeroU16 {
     NonZeroU16::new(value).expect("a size above 0")
+}
+
+#[test]
+fn text_may_come_in_pieces_of_any_size() {
+    let text = "a · ←/→ é日👩‍🚀 \u{301}z";
+    for size in 1..text.len() {
+        let mut screen = Screen::new(40, 2);
+        for piece in text.as_bytes().chunks(size) {
+            screen.feed(piece);
+        }
+        let mut whole = Screen::new(40, 2);
+        whole.feed(text.as_bytes());
+        assert_eq!(screen.text(), whole.text(), "{size}");
+    }
 }

@@ -7,10 +7,11 @@ use serde_json::Value;
 use super::ending::exit_text;
 use super::{Asked, Failure, Host, HostEvent, Kind, Open};
 use crate::extension::child::{Leaving, MAX_OPEN, Pending, Purpose, State};
-use crate::extension::process::{BATCH, FromChild, News};
+use crate::extension::process::{BATCH, Diagnostics, FromChild, News};
 use crate::extension::request::Request;
 use crate::extension::wire::{self, Asking, Message};
 use crate::extension::{AskId, ExtensionId, fields, manifest};
+use crate::sys::lock;
 use crate::text::sanitize;
 
 /// How long an extension that is leaving is waited for, to read what it wrote last and to learn how
@@ -46,10 +47,8 @@ impl Host {
                 }
                 self.children[id.0].owe_credit(floods.then_some(now + PACE));
             }
-            News::Diagnostics(lines, lost) => {
-                if let Some(link) = child.link() {
-                    link.give_stderr_credit();
-                }
+            News::Diagnostics(waiting) => {
+                let Diagnostics { lines, lost } = std::mem::take(&mut *lock(&waiting));
                 let more = match lost {
                     0 => None,
                     1 => Some("… and 1 more line".to_owned()),
