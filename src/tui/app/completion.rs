@@ -52,9 +52,12 @@ pub enum Listed {
 impl App {
     /// The draft is another one: pickers that follow it do so.
     pub(super) fn draft_changed(&mut self) {
-        if !self.draft_may_open_list() {
-            return;
+        if self.draft_may_open_list() {
+            self.open_list();
         }
+    }
+
+    fn open_list(&mut self) {
         // A prompt out of history is walked past; what it ends with is no search.
         let word = self.word().filter(|_| !self.composer.is_recalled());
         let Some((kind, range)) = word else {
@@ -148,8 +151,9 @@ impl App {
             }
         }
         if self.draft_may_open_list() {
+            // One that is open stays, whatever has come behind it.
             self.surface.take_if(|surface| !surface.offers_arguments());
-            self.follow_draft();
+            self.open_list();
         }
     }
 

@@ -217,6 +217,19 @@ fn a_list_that_comes_late_covers_no_question() {
     assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
 }
 
+/// Nor does one that was open make room for a panel.
+#[test]
+fn a_list_that_is_read_anew_stays() {
+    let mut table = Table::new();
+    table.press("/plai");
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    table.ask(OTHER, "ui.panel", panel);
+    let read = Listed::Resources(Vec::new(), Vec::new());
+    table.app.on_done(Done::Listed(read));
+    assert!(table.app.surface.is_some());
+    assert_eq!(table.press("\r"), r#"command{"name":"plain","args":""}"#);
+}
+
 /// A question that ignores keys for a moment takes that moment with it.
 #[test]
 fn a_list_that_the_person_opens_hears_every_key() {
