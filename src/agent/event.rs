@@ -161,10 +161,15 @@ pub enum Want {
     /// Give the message that this request of [`Want::Steer`] held another text; none takes it back.
     /// Refused when the turn has taken it already.
     Amend(RequestId, Option<String>),
-    /// Run a command in the shell and add what it wrote to the history. Refused while a turn or
-    /// another command runs; neither can be started meanwhile. What it writes is told by
+    /// Run a command in the shell and add what it wrote to the history, unless it is an aside. Refused
+    /// while a turn or another command runs; neither can be started meanwhile. What it writes is told by
     /// [`TurnEvent::ToolOutput`]. Answered by [`Answer::Shell`] when it has ended.
-    Shell(String),
+    Shell {
+        /// The command.
+        command: String,
+        /// The model is not told of it.
+        aside: bool,
+    },
     /// Stop the running turn or command, or do nothing when idle. Answered by [`Answer::Stopped`]
     /// after the turn has ended.
     Interrupt,

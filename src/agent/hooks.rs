@@ -64,6 +64,12 @@ impl Turn {
             _ => return,
         };
         if let Some(text) = filled {
+            if text.trim().is_empty() && prompt.images.is_empty() {
+                let name = prompt.text.split_whitespace().next().unwrap_or_default();
+                let why = format!("not sent: `{name}` makes an empty prompt");
+                self.emit(TurnEvent::Error(why), conversation);
+                return self.end(false, conversation);
+            }
             prompt.text = text;
             return self.begin(prompt, conversation);
         }
@@ -229,7 +235,7 @@ impl Turn {
             Err(why) => {
                 let (name, _) = command_of(&pending.text).unwrap_or_default();
                 self.emit(
-                    TurnEvent::Error(format!("the command /{name} failed: {why}")),
+                    TurnEvent::Error(format!("the command `/{name}` failed: {why}")),
                     conversation,
                 );
                 return self.end(false, conversation);

@@ -24,7 +24,7 @@ pub fn system_prompt(spec: &SessionSpec, model: &Model, today: &str) -> String {
         parts.push(format!("<project>\n{}\n</project>", context.join("\n")));
     }
     if spec.tools.permits("read", None).is_ok() {
-        let found = skills(&places(&spec.home, Some(&spec.workspace)));
+        let (found, _) = skills(&places(&spec.home, Some(&spec.workspace)));
         parts.extend(catalog(&found));
     }
     parts.push(surroundings(&spec.workspace, today));

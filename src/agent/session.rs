@@ -174,11 +174,11 @@ impl Session {
                 conversation.compact_asked = Some(focus);
                 Answer::Done
             }
-            Want::Shell(_) if running => Answer::Refused(BUSY.into()),
+            Want::Shell { .. } if running => Answer::Refused(BUSY.into()),
             want if stopping => return self.waiting.push_back((request, want)),
             _ if running => Answer::Refused(BUSY.into()),
             Want::Prompt(prompt, limits) => return self.start(request, prompt, limits),
-            Want::Shell(command) => return self.start_shell(request, command),
+            Want::Shell { command, aside } => return self.start_shell(request, command, aside),
             Want::Compact { focus, .. } => return self.start_compaction(request, focus),
             Want::Undo => return conversation.push(Action::Undo(request)),
             Want::Rewind(entries, head) => {

@@ -1,4 +1,5 @@
-//! A command that the person runs between turns. What it wrote joins the history.
+//! A command that the person runs between turns. What it wrote joins the history, unless
+//! the person wants it for themselves.
 //!
 //! It runs like a call of `bash` without a time limit, and the session takes no prompt meanwhile.
 
@@ -21,12 +22,14 @@ pub(super) struct Shell {
     /// Its number among the tool calls of the session.
     id: u64,
     command: String,
+    /// The model is not told of it.
+    aside: bool,
     /// Who is told when it has ended.
     interrupters: Vec<RequestId>,
 }
 
 impl Session {
-    pub(super) fn start_shell(&mut self, request: RequestId, command: String) {
+    pub(super) fn start_shell(&mut self, request: RequestId, command: String, aside: bool) {
         let id = self.conversation.call_id();
         self.conversation
             .push(Action::RunShell(id, command.clone()));
@@ -34,6 +37,7 @@ impl Session {
             request,
             id,
             command,
+            aside,
             interrupters: Vec::new(),
         });
     }
@@ -61,7 +65,7 @@ impl Session {
                 | Want::Compact { .. }
                 | Want::Rewind(..)
                 | Want::Undo
-                | Want::Shell(_),
+                | Want::Shell { .. },
             ) => {
                 let answer = Answer::Refused(RUNS.into());
                 self.conversation.answer(request, answer);
@@ -76,12 +80,14 @@ impl Session {
             return;
         };
         let conversation = &mut self.conversation;
-        let results = &conversation.spec.runtime.results;
-        let may_read_more = conversation.permits("read_result").is_ok();
-        let output = result.content.clone();
-        let output = results.fit(output, Keep::Tail, result.lost, may_read_more);
-        let message = Message::user(message(&shell.command, &output));
-        conversation.commit(message, None);
+        if !shell.aside {
+            let results = &conversation.spec.runtime.results;
+            let may_read_more = conversation.permits("read_result").is_ok();
+            let output = result.content.clone();
+            let output = results.fit(output, Keep::Tail, result.lost, may_read_more);
+            let message = Message::user(message(&shell.command, &output));
+            conversation.commit(message, None);
+        }
         let answer = Answer::Shell(Box::new(result));
         conversation.answer(shell.request, answer);
         conversation.stopped(shell.interrupters);

@@ -32,6 +32,9 @@ const LOCK_DEADLINE: Duration = Duration::from_secs(5);
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 32 << 20;
 
+/// How deep inside a value one is looked for that costs only itself.
+const MAX_NESTING: usize = 8;
+
 /// One JSON file of the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Store {
@@ -199,8 +202,8 @@ impl Broken {
 
 impl Object {
     /// Parses a JSON object, with or without a byte-order mark. A value that e cannot hold, such as
-    /// `1e400`, reads as null. The error says where it went wrong and quotes nothing: the file may
-    /// hold a key.
+    /// `1e400`, reads as null, wherever it stands. The error says where it went wrong and quotes
+    /// nothing: the file may hold a key.
     fn parse(bytes: &[u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let InOrder(entries) = serde_json::from_slice(bytes).map_err(|error| {
@@ -215,8 +218,7 @@ impl Object {
         })?;
         let mut object = Self::default();
         for (key, raw) in entries {
-            let value = serde_json::from_str(raw.get()).unwrap_or_default();
-            object.values.insert(key.clone(), value);
+            object.values.insert(key.clone(), lenient(raw, MAX_NESTING));
             object.spelled.insert(key, raw.to_owned());
         }
         Ok(object)
@@ -257,6 +259,24 @@ impl<'de: 'a, 'a> Deserialize<'de> for InOrder<'a> {
         }
 
         deserializer.deserialize_map(Entries)
+    }
+}
+
+/// A value, with null for what e cannot hold of it.
+fn lenient(raw: &RawValue, nesting: usize) -> Value {
+    let text = raw.get();
+    let inner = |raw| lenient(raw, nesting - 1);
+    if let Ok(value) = serde_json::from_str(text) {
+        value
+    } else if nesting == 0 {
+        Value::Null
+    } else if let Ok(InOrder(entries)) = serde_json::from_str(text) {
+        let entries = entries.into_iter();
+        Value::Object(entries.map(|(key, raw)| (key, inner(raw))).collect())
+    } else if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) {
+        Value::Array(items.into_iter().map(inner).collect())
+    } else {
+        Value::Null
     }
 }
 

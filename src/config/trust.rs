@@ -97,7 +97,7 @@ pub fn record(home: &Home, env: &Env, dir: &Path, trusted: bool) -> Result<Vec<S
 }
 
 /// The error of a run in a directory that is not trusted.
-fn refusal(dir: &Path) -> Error {
+pub fn refusal(dir: &Path) -> Error {
     Error::failed(format!("`{}` must be trusted to run e", dir.display()))
         .remedy("run `e trust` there, or pass `--trust` for this run alone")
 }

@@ -110,30 +110,57 @@ pub struct Completion {
     pub description: String,
 }
 
-/// Reads the result of `command.complete`; items without a value are left out.
-pub fn completions(result: &Value) -> Result<Vec<Completion>, String> {
-    let Some(fields) = fields(result)? else {
-        return Ok(Vec::new());
-    };
-    let mut completions = Vec::new();
-    for (index, item) in fields.list("items")?.iter().enumerate() {
-        let item = fields.item("items", index, item)?;
-        let value = line(item.text("value")?.unwrap_or_default(), VALUE_COLUMNS);
-        if value.is_empty() {
-            continue;
+/// What an extension offers for an argument.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completions {
+    /// What can be shown.
+    pub items: Vec<Completion>,
+    /// What is wrong with the rest of the answer. It costs the item or the text that it is about.
+    pub faults: Vec<String>,
+}
+
+impl Completions {
+    /// Reads the result of `command.complete`; items without a value are left out.
+    pub fn parse(result: &Value) -> Result<Self, String> {
+        let mut read = Self::default();
+        let Some(fields) = fields(result)? else {
+            return Ok(read);
+        };
+        for (index, item) in fields.list("items")?.iter().enumerate() {
+            let item = fields.item("items", index, item).and_then(|item| {
+                let value = line(item.text("value")?.unwrap_or_default(), VALUE_COLUMNS);
+                Ok((item, value))
+            });
+            let (item, value) = match item {
+                Ok((item, value)) if !value.is_empty() => (item, value),
+                Ok(_) => continue,
+                Err(fault) => {
+                    read.faults.push(fault);
+                    continue;
+                }
+            };
+            let mut text = |name| {
+                let text = item.line(name);
+                text.unwrap_or_else(|fault| {
+                    read.faults.push(fault);
+                    String::new()
+                })
+            };
+            let (mut label, description) = (text("label"), text("description"));
+            if label.is_empty() {
+                label = line(&value, super::fields::LINE_COLUMNS);
+            }
+            read.items.push(Completion {
+                value,
+                label,
+                description,
+            });
+            if read.items.len() == MAX_COMPLETIONS {
+                break;
+            }
         }
-        completions.push(Completion {
-            label: item
-                .some_line("label")?
-                .unwrap_or_else(|| line(&value, super::fields::LINE_COLUMNS)),
-            description: item.line("description")?,
-            value,
-        });
-        if completions.len() == MAX_COMPLETIONS {
-            break;
-        }
+        Ok(read)
     }
-    Ok(completions)
 }
 
 /// The content that an extension supplies for an entry.
@@ -247,19 +274,34 @@ mod tests {
             .map(|n| json!({"value": format!("v{n}")}))
             .collect();
         assert_eq!(
-            completions(&json!({"items": items})).unwrap().len(),
+            Completions::parse(&json!({"items": items}))
+                .unwrap()
+                .items
+                .len(),
             MAX_COMPLETIONS
         );
-        let found = completions(
-            &json!({"items": [{"label": "l"}, {"value": ""}, {"value": "a\nb", "description": "d\x07"}]}),
-        );
-        let expected = Completion {
-            value: "a b".into(),
-            label: "a b".into(),
-            description: "d".into(),
+        let found = Completions::parse(&json!({"items": [
+            {"label": "l"}, {"value": ""}, "v", {"value": 1}, {"value": "a\nb", "description": "d\x07"},
+            {"value": "c", "label": 5, "description": {}},
+        ]}));
+        let item = |value: &str, description: &str| Completion {
+            value: value.into(),
+            label: value.into(),
+            description: description.into(),
         };
-        assert_eq!(found, Ok(vec![expected]));
-        assert_eq!(completions(&Value::Null), Ok(Vec::new()));
+        let expected = Completions {
+            items: vec![item("a b", "d"), item("c", "")],
+            faults: [
+                "`items[2]` must be an object",
+                "`items[3].value` must be a string",
+                "`items[5].label` must be a string",
+                "`items[5].description` must be a string",
+            ]
+            .map(String::from)
+            .to_vec(),
+        };
+        assert_eq!(found, Ok(expected));
+        assert_eq!(Completions::parse(&Value::Null), Ok(Completions::default()));
     }
 
     #[test]
@@ -281,7 +323,7 @@ mod tests {
         type Read = fn(&Value) -> Option<String>;
         let tool: Read = |value| ToolAnswer::parse(value).err();
         let command: Read = |value| CommandAnswer::parse(value).err();
-        let complete: Read = |value| completions(value).err();
+        let complete: Read = |value| Completions::parse(value).err();
         let render: Read = |value| Rendered::parse(value).err();
         let cases = [
             (tool, json!("text"), "the answer is not an object"),
@@ -307,16 +349,6 @@ mod tests {
                 "`show.body` must be a string",
             ),
             (complete, json!({"items": {}}), "`items` must be a list"),
-            (
-                complete,
-                json!({"items": ["a"]}),
-                "`items[0]` must be an object",
-            ),
-            (
-                complete,
-                json!({"items": [{"value": 1}]}),
-                "`items[0].value` must be a string",
-            ),
             (render, json!({"body": 1}), "`body` must be a string"),
         ];
         for (read, value, expected) in cases {

@@ -5,7 +5,8 @@
 //! so that looking at a page tells nobody.
 
 use std::fmt::Write;
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -94,7 +95,7 @@ fn page(title: &str, messages: &[Arc<Message>], failures: &[(usize, PastFailure)
     page
 }
 
-/// Writes a page so that a reader sees the old one or the new one. What is no regular file is
+/// Writes a page so that a reader sees the old one or the new one. What is there and is no such page is
 /// left alone.
 pub fn write_page(path: &Path, page: &[u8]) -> Result<()> {
     let context = |error: std::io::Error| {
@@ -102,17 +103,26 @@ pub fn write_page(path: &Path, page: &[u8]) -> Result<()> {
     };
     // A link stays; what it names is written.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    if target.metadata().is_ok_and(|found| !found.is_file()) {
-        let message = format!(
-            "cannot write `{}`: it is not a regular file",
-            path.display()
-        );
-        return Err(Error::failed(message));
+    if let Some(why) = occupied(&target) {
+        let message = format!("cannot write `{}`: {why}", path.display());
+        return Err(Error::failed(message).remedy("choose another path, or move what is there"));
     }
     let directory = target.parent().unwrap_or(Path::new("/"));
     let stage = Stage::create(directory, 0o644).map_err(context)?;
     stage.file().write_all(page).map_err(context)?;
     stage.replace(&target).map_err(context)
+}
+
+/// Why a page must not take the place of what is at `path`.
+fn occupied(path: &Path) -> Option<&'static str> {
+    let found = path.metadata().ok()?;
+    if !found.is_file() {
+        return Some("it is not a regular file");
+    }
+    let mut start = vec![0; HEAD.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    let is_page = found.len() == 0 || read.is_ok() && start == HEAD.as_bytes();
+    (!is_page).then_some("a file that is no page of e is there")
 }
 
 fn is_result(message: &Message) -> bool {

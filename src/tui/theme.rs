@@ -68,6 +68,10 @@ impl Background {
 /// What the setting may name besides files.
 const BUILT_IN: [&str; 3] = ["auto", "light", "dark"];
 
+/// Stand for the markers of a diff without 24-bit colour.
+const ADDED_FALLBACK: &str = "toolDiffAddedMarkerFallback";
+const REMOVED_FALLBACK: &str = "toolDiffRemovedMarkerFallback";
+
 /// Largest theme file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -95,36 +99,44 @@ impl Theme {
         theme
     }
 
-    /// The built-in one as a file: a start for one of your own.
+    /// The built-in one as a file, with every token: a start for one of your own.
     pub fn built_in_json(background: Background) -> String {
-        let color = |dark, light| match match background {
-            Background::Dark => dark,
-            Background::Light => light,
-        } {
-            Color::Default => "\"\"".to_owned(),
-            Color::Indexed(number) => number.to_string(),
-            Color::Rgb(red, green, blue) => format!("\"#{red:02X}{green:02X}{blue:02X}\""),
+        let theme = Self::built_in(background);
+        let (name, colors) = match background {
+            Background::Dark => ("dark", &theme.colors),
+            Background::Light => ("light", &theme.colors),
         };
-        let lines = table::BUILT_IN
-            .iter()
-            .map(|(name, dark, light)| format!("    \"{name}\": {}", color(*dark, *light)));
+        let tokens = Token::ALL.iter().map(|token| token.name()).zip(colors);
+        let fallbacks = [
+            (ADDED_FALLBACK, &theme.added_fallback),
+            (REMOVED_FALLBACK, &theme.removed_fallback),
+        ];
+        let lines = tokens.chain(fallbacks).map(|(token, color)| match color {
+            Color::Default => format!("    \"{token}\": \"\""),
+            Color::Indexed(number) => format!("    \"{token}\": {number}"),
+            Color::Rgb(r, g, b) => format!("    \"{token}\": \"#{r:02X}{g:02X}{b:02X}\""),
+        });
         let lines: Vec<String> = lines.collect();
-        format!("{{\n  \"colors\": {{\n{}\n  }}\n}}\n", lines.join(",\n"))
+        let lines = lines.join(",\n");
+        format!("{{\n  \"name\": \"{name}\",\n  \"colors\": {{\n{lines}\n  }}\n}}\n")
     }
 
-    /// The theme of a setting: `auto`, `dark`, `light`, or a file `<name>.json` in the first of
-    /// `dirs` that has it. What is wrong with the file is a warning; without a usable file the
-    /// built-in one is used.
+    /// The theme of a setting: `auto`, `dark`, `light`, or another file's name. The first of `dirs` that
+    /// has `<name>.json` gives it, also in the place of a built-in one. What is wrong with the file is a
+    /// warning; without a usable file the built-in one is used.
     pub fn load(name: &str, dirs: &[PathBuf], background: Background) -> (Self, Option<String>) {
-        match name {
-            "auto" | "" => return (Self::built_in(background), None),
-            "dark" => return (Self::built_in(Background::Dark), None),
-            "light" => return (Self::built_in(Background::Light), None),
-            _ => {}
-        }
+        let (name, built_in) = match (name, background) {
+            ("dark", _) | ("auto" | "", Background::Dark) => ("dark", Some(Background::Dark)),
+            ("light", _) | ("auto" | "", Background::Light) => ("light", Some(Background::Light)),
+            (name, _) => (name, None),
+        };
+        let fallback = Self::built_in(built_in.unwrap_or(background));
         let named = !name.contains(['/', '\0']) && name != "..";
         let file = format!("{name}.json");
-        let mut parsed = Err("there is no file of that name".to_owned());
+        let mut parsed = match built_in {
+            Some(_) => Ok((fallback.clone(), Vec::new())),
+            None => Err("there is no file of that name".to_owned()),
+        };
         for dir in dirs.iter().filter(|_| named) {
             match read_regular(&dir.join(&file), MAX_FILE) {
                 Ok(bytes) => {
@@ -143,7 +155,7 @@ impl Theme {
             }
             Err(error) => {
                 let warning = format!("theme `{name}`: {error}; using the built-in one");
-                (Self::built_in(background), Some(warning))
+                (fallback, Some(warning))
             }
         }
     }
@@ -213,8 +225,8 @@ impl Theme {
 
     fn set(&mut self, name: &str, color: Color) -> Option<()> {
         let place = match name {
-            "toolDiffAddedMarkerFallback" => &mut self.added_fallback,
-            "toolDiffRemovedMarkerFallback" => &mut self.removed_fallback,
+            ADDED_FALLBACK => &mut self.added_fallback,
+            REMOVED_FALLBACK => &mut self.removed_fallback,
             _ => self.colors.get_mut(Token::named(name)? as usize)?,
         };
         *place = color;

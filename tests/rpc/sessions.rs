@@ -200,10 +200,18 @@ fn a_conversation_is_exported_as_a_page() {
     rpc.call("session.export", named.clone());
     rpc.call("session.export", named);
     assert_eq!(place.read("page.html"), page);
-    for path in [json!("no/such/dir.html"), json!("/dev/null"), json!(".")] {
+    // A file of the person's stays; an empty one was made for this.
+    std::fs::write(place.workspace.join("keep.txt"), "precious").unwrap();
+    std::fs::write(place.workspace.join("new.html"), "").unwrap();
+    rpc.call(
+        "session.export",
+        json!({"session": session, "path": "new.html"}),
+    );
+    for path in ["no/such/dir.html", "/dev/null", ".", "keep.txt"] {
         let why = rpc.refused("session.export", json!({"session": session, "path": path}));
         assert!(why.contains("cannot write"), "{why}");
     }
+    assert_eq!(place.read("keep.txt"), "precious");
 }
 
 #[test]

@@ -112,6 +112,13 @@ fn a_slash_word_may_be_a_template() {
     assert_eq!(table.history(), "user:/fix a b");
 
     let mut table = Table::new(|_| {});
+    table.submits("/fix a", "expand fix a");
+    table.check(
+        SessionEvent::Expanded(table.job, Some(" \n".into())),
+        "error, result",
+    );
+
+    let mut table = Table::new(|_| {});
     table.submits("/fix a b", "expand fix a b");
     table.wants(
         2,

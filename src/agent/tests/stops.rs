@@ -220,7 +220,10 @@ fn held_messages_can_be_changed_until_they_are_taken() {
 
 #[test]
 fn a_command_runs_between_turns_and_joins_the_history() {
-    let shell = |command: &str| Want::Shell(command.into());
+    let shell = |command: &str| Want::Shell {
+        command: command.into(),
+        aside: command == "aside",
+    };
     let mut table = Table::new(|_| {});
     table.wants(5, shell("ls"), "shell 1 ls");
     table.wants(6, shell("pwd"), "refuse 6");
@@ -233,6 +236,8 @@ fn a_command_runs_between_turns_and_joins_the_history() {
     table.tool(1, "shell done, answer 7");
     assert!(!table.session.is_running());
     table.tool(1, "");
+    table.wants(9, shell("aside"), "shell 2 aside");
+    table.tool(2, "shell done");
     table.submits("hi", "turn_start, prepare");
     table.wants(8, shell("ls"), "refuse 8");
     table.prepared("silence on, ask");

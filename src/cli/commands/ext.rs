@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::cli::{output, startup};
 use crate::config::Home;
 use crate::error::{Error, Result};
-use crate::extension::answer::{CommandAnswer, ToolAnswer, completions};
+use crate::extension::answer::{CommandAnswer, Completions, ToolAnswer};
 use crate::extension::discover::{self, Found};
 use crate::extension::manifest::{Manifest, unknown};
 use crate::extension::{
@@ -170,7 +170,10 @@ impl Check {
             self.ask("command", params, CALL, Wanted::Answer, read);
             if command.completions {
                 let params = json!({"name": command.name, "prefix": ""});
-                let read = |answer: &Value| completions(answer).map(drop);
+                let read = |answer: &Value| {
+                    let faults = Completions::parse(answer)?.faults;
+                    faults.into_iter().next().map_or(Ok(()), Err)
+                };
                 self.ask("command.complete", params, COMPLETE, Wanted::Success, read);
             }
         }

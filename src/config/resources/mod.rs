@@ -2,7 +2,7 @@
 //! templates, which become slash commands.
 //!
 //! Both are read anew on each use, from the workspace, then from the home; of two with one name the
-//! workspace's wins. A file that cannot be read costs that file. Whoever calls has made sure that the
+//! workspace's wins. A file that cannot be used costs that file, and is told. Whoever calls has made sure that the
 //! workspace is trusted.
 
 mod front_matter;
@@ -10,6 +10,7 @@ mod skills;
 mod templates;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Home;
@@ -61,21 +62,26 @@ pub fn places(home: &Home, workspace: Option<&Path>) -> Vec<Place> {
     workspace.into_iter().chain(home).collect()
 }
 
-/// Everything of a kind, by name: what `read` makes of the entries of the directories `kind`.
+/// Everything of a kind, by name: what `read` makes of the entries of the directories `kind`. What is left
+/// out of it for a reason is told.
 fn collect<T>(
     places: &[Place],
     kind: &str,
-    read: impl Fn(&Path, Origin) -> Option<(String, T)>,
-) -> Vec<T> {
-    let mut found = BTreeMap::new();
+    read: impl Fn(&Path, Origin) -> Result<Option<(String, T)>, String>,
+) -> (Vec<T>, Vec<String>) {
+    let (mut found, mut warnings) = (BTreeMap::new(), Vec::new());
     for place in places {
         for path in entries(&place.dir.join(kind)) {
-            if let Some((name, resource)) = read(&path, place.origin) {
-                found.entry(name).or_insert(resource);
+            match read(&path, place.origin) {
+                Ok(Some((name, resource))) => {
+                    found.entry(name).or_insert(resource);
+                }
+                Ok(None) => {}
+                Err(why) => warnings.push(format!("ignoring `{}`: {why}", path.display())),
             }
         }
     }
-    found.into_values().collect()
+    (found.into_values().collect(), warnings)
 }
 
 /// The paths in a directory, in the order of their names.
@@ -89,9 +95,9 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn read_text(path: &Path) -> Option<String> {
-    let bytes = sys::fs::read_regular(path, MAX_FILE).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = sys::fs::read_regular(path, MAX_FILE)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

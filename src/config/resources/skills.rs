@@ -1,9 +1,11 @@
 //! Skills: a directory with a `SKILL.md` that tells how a kind of work is done.
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use super::{Origin, Place, collect, front_matter, read_text};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, io_text};
+use crate::sys::fs::is_missing;
 use crate::text::one_line;
 
 /// The file that makes a directory a skill.
@@ -29,12 +31,16 @@ pub struct Skill {
     pub is_offered: bool,
 }
 
-/// All skills, by name.
-pub fn skills(places: &[Place]) -> Vec<Skill> {
+/// All skills, by name, and what is wrong with other files.
+pub fn skills(places: &[Place]) -> (Vec<Skill>, Vec<String>) {
     collect(places, "skills", |dir, origin| {
-        let (keys, _) = front_matter::parse(&read_text(&dir.join(FILE))?);
+        let text = match read_text(&dir.join(FILE)) {
+            Err(error) if is_missing(&error) => return Ok(None),
+            text => text.map_err(|error| io_text(&error))?,
+        };
+        let (keys, _) = front_matter::parse(&text);
         let text = |key: &str| keys.get(key).map(|text| one_line(text, None));
-        let folder = dir.file_name()?.to_string_lossy();
+        let folder = dir.file_name().unwrap_or_default().to_string_lossy();
         let name = text("name").filter(|name| !name.trim().is_empty());
         let name = name.unwrap_or_else(|| one_line(&folder, None));
         let is_hidden = keys.get("disable-model-invocation");
@@ -45,7 +51,7 @@ pub fn skills(places: &[Place]) -> Vec<Skill> {
             dir: dir.to_path_buf(),
             is_offered: is_hidden.is_none_or(|value| value != "true"),
         };
-        Some((skill.name.clone(), skill))
+        Ok(Some((skill.name.clone(), skill)))
     })
 }
 
@@ -80,7 +86,10 @@ impl Skill {
     /// The prompt that uses it: its text, where it lies, and what the person says to it.
     pub fn prompt(&self, said: &str) -> Result<String> {
         let path = self.file();
-        let text = read_text(&path).ok_or_else(|| unreadable(&path))?;
+        let cannot = |error: io::Error| {
+            Error::from(error).context(format!("cannot read `{}`", path.display()))
+        };
+        let text = read_text(&path).map_err(cannot)?;
         let (_, body) = front_matter::parse(&text);
         let place = format!("{PLACE}{}`.", self.dir.display());
         let parts = [body.trim(), &place, said.trim()];
@@ -101,8 +110,4 @@ pub fn said_to_skill(prompt: &str) -> Option<&str> {
         "" => dir.rsplit('/').next(),
         said => Some(said),
     }
-}
-
-fn unreadable(path: &Path) -> Error {
-    Error::failed(format!("cannot read `{}`", path.display()))
 }

@@ -1,9 +1,10 @@
 //! Prompt templates: a Markdown file `name.md` that is submitted by `/name`, with what follows the
 //! name filled in.
 
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 
 use super::{Origin, Place, collect, front_matter, read_text};
+use crate::error::io_text;
 use crate::text::one_line;
 
 /// A template.
@@ -19,11 +20,18 @@ pub struct Template {
     pub body: String,
 }
 
-/// All templates, by name.
-pub fn templates(places: &[Place]) -> Vec<Template> {
+/// All templates, by name, and what is wrong with other files.
+pub fn templates(places: &[Place]) -> (Vec<Template>, Vec<String>) {
     collect(places, "prompts", |path, _: Origin| {
-        let name = stem(path)?;
-        let (keys, body) = front_matter::parse(&read_text(path)?);
+        let Some(name) = path
+            .file_name()
+            .and_then(|name| name.as_bytes().strip_suffix(b".md"))
+        else {
+            return Ok(None);
+        };
+        let name = word(name).ok_or("its name is no word that can follow a slash")?;
+        let text = read_text(path).map_err(|error| io_text(&error))?;
+        let (keys, body) = front_matter::parse(&text);
         let text = |key: &str| keys.get(key).map(|text| one_line(text, None));
         let template = Template {
             name: name.clone(),
@@ -31,13 +39,13 @@ pub fn templates(places: &[Place]) -> Vec<Template> {
             arguments: text("argument-hint").unwrap_or_default(),
             body: body.trim().to_owned(),
         };
-        Some((name, template))
+        Ok(Some((name, template)))
     })
 }
 
 /// The template of a name.
 pub fn template(places: &[Place], name: &str) -> Option<Template> {
-    let mut all = templates(places).into_iter();
+    let mut all = templates(places).0.into_iter();
     all.find(|template| template.name == name)
 }
 
@@ -67,11 +75,11 @@ impl Template {
     }
 }
 
-/// The name that a file gives, when it is one that can be typed as one word.
-fn stem(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?.strip_suffix(".md")?;
-    let is_word = |c: char| !c.is_whitespace() && !c.is_control() && c != '/';
-    (!name.is_empty() && name.chars().all(is_word)).then(|| name.to_owned())
+/// A name that can be typed as one word.
+fn word(name: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(name).ok()?;
+    let is_solid = |c: char| !c.is_whitespace() && !c.is_control() && c != '/';
+    (!name.is_empty() && name.chars().all(is_solid)).then(|| name.to_owned())
 }
 
 /// What the text after a `$` stands for, and how many bytes of it are the hole.
@@ -85,7 +93,7 @@ fn hole(text: &str, words: &[String]) -> Option<(String, usize)> {
     }
     match text.as_bytes().first()? {
         b'@' => Some((words.join(" "), 1)),
-        digit @ b'0'..=b'9' => Some((word(words, usize::from(digit - b'0')), 1)),
+        digit @ b'0'..=b'9' => Some((nth(words, usize::from(digit - b'0')), 1)),
         _ => None,
     }
 }
@@ -99,7 +107,7 @@ fn braced(inner: &str, words: &[String]) -> Option<String> {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     let text = match name {
         "@" | "ARGUMENTS" => words.join(" "),
-        _ if is_number => name.parse().map_or(String::new(), |n| word(words, n)),
+        _ if is_number => name.parse().map_or(String::new(), |n| nth(words, n)),
         _ => {
             let from: usize = name.strip_prefix("@:")?.parse().ok()?;
             let skipped = from.saturating_sub(1).min(words.len());
@@ -113,7 +121,7 @@ fn braced(inner: &str, words: &[String]) -> Option<String> {
 }
 
 /// Word `n`, from 1; nothing for 0 and where there is none.
-fn word(words: &[String], n: usize) -> String {
+fn nth(words: &[String], n: usize) -> String {
     let index = n.checked_sub(1);
     index
         .and_then(|index| words.get(index).cloned())

@@ -37,6 +37,7 @@ fn the_workspace_wins_over_the_home() {
     let home = Home::at(home);
     let all = places(&home, Some(&workspace));
     let names: Vec<_> = skills(&all)
+        .0
         .into_iter()
         .map(|skill| (skill.name, skill.description, skill.origin))
         .collect();
@@ -47,13 +48,14 @@ fn the_workspace_wins_over_the_home() {
     ];
     let expected = expected.map(|(name, text, origin)| (name.to_owned(), text.to_owned(), origin));
     assert_eq!(names, expected);
-    let catalog = catalog(&skills(&all)).unwrap();
+    let catalog = catalog(&skills(&all).0).unwrap();
     assert!(
         catalog.contains("- deploy: here \"") && !catalog.contains("- y:"),
         "{catalog}"
     );
 
-    let found = skills(&all);
+    let (found, warnings) = skills(&all);
+    assert_eq!(warnings, [""; 0]);
     let prompt = found[0].prompt(" and go ").unwrap();
     let dir = workspace.join(".e/skills/x");
     assert_eq!(
@@ -82,8 +84,44 @@ fn the_workspace_wins_over_the_home() {
     assert_eq!(template(&global, "fix").unwrap().fill("a"), "fix a");
     assert_eq!(template(&global, "fix").unwrap().arguments, "<file>");
     assert!(template(&global, "../prompts/fix").is_none());
-    assert_eq!(templates(&global).len(), 2);
-    assert!(skills(&places(&Home::default(), None)).is_empty());
+    let (found, warnings) = templates(&global);
+    assert_eq!((found.len(), warnings.len()), (2, 1));
+    assert!(
+        warnings[0].contains("two words.md`: its name"),
+        "{warnings:?}"
+    );
+    assert!(skills(&places(&Home::default(), None)).0.is_empty());
+}
+
+#[test]
+fn what_cannot_be_read_is_told() {
+    let root = tempfile::tempdir().unwrap();
+    let large = "x".repeat(MAX_FILE as usize + 1);
+    write(root.path().join("prompts/large.md"), &large);
+    write(root.path().join("prompts/dir.md/x"), "");
+    write(root.path().join("prompts/notes.txt"), "");
+    write(root.path().join("skills/large/SKILL.md"), &large);
+    write(root.path().join("skills/notes.md"), "");
+    let all = places(&Home::at(root.path()), None);
+    let (found, warnings) = templates(&all);
+    assert!(found.is_empty());
+    let says = |warning: &str, parts: [&str; 2]| parts.iter().all(|part| warning.contains(part));
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(
+        says(&warnings[0], ["dir.md`: ", "a directory"]),
+        "{warnings:?}"
+    );
+    assert!(
+        says(&warnings[1], ["large.md`: ", "larger than 1 MiB"]),
+        "{warnings:?}"
+    );
+    let (found, warnings) = skills(&all);
+    assert!(found.is_empty());
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        says(&warnings[0], ["skills/large`: ", "larger than 1 MiB"]),
+        "{warnings:?}"
+    );
 }
 
 #[test]

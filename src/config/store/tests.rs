@@ -75,6 +75,8 @@ fn a_write_changes_no_byte_of_another_value() {
     let (map, warnings) = SETTINGS.read(&f.home);
     assert!(warnings.is_empty());
     assert_eq!((&map["model"], &map["price"]), (&json!("p/m"), &json!(2.5)));
+    // What cannot be held costs only itself.
+    assert_eq!(map["deep"], json!({"b": [1.0, 2e3], "a": null}));
     let text = fs::read_to_string(&path).unwrap();
     let expected = kept.join(",\n  ");
     assert_eq!(

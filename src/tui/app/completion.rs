@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::commands::{self, COMMANDS};
+use super::commands::{self, COMMANDS, SlashCommand};
 use super::pickers::{Choosing, Picks};
 use super::{App, Done, Surface};
 use crate::config::resources::{self, Origin, Skill, Template};
@@ -45,8 +45,8 @@ enum Kind {
 pub enum Listed {
     /// The files of the workspace.
     Files(Vec<String>),
-    /// Skills and templates.
-    Resources(Vec<Skill>, Vec<Template>),
+    /// Skills and templates, and what is wrong with other files.
+    Resources(Vec<Skill>, Vec<Template>, Vec<String>),
 }
 
 impl App {
@@ -134,8 +134,10 @@ impl App {
             Kind::Command | Kind::Skill => {
                 let places = self.places();
                 self.task(move || {
-                    let skills = resources::skills(&places);
-                    Done::Listed(Listed::Resources(skills, resources::templates(&places)))
+                    let (skills, mut warnings) = resources::skills(&places);
+                    let (templates, more) = resources::templates(&places);
+                    warnings.extend(more);
+                    Done::Listed(Listed::Resources(skills, templates, warnings))
                 });
             }
         }
@@ -145,7 +147,8 @@ impl App {
     pub(super) fn listed(&mut self, listed: Listed) {
         match listed {
             Listed::Files(files) => self.lists.files = Some(files),
-            Listed::Resources(skills, templates) => {
+            Listed::Resources(skills, templates, warnings) => {
+                self.warn(warnings);
                 self.lists.skills = skills;
                 self.lists.templates = templates;
             }
@@ -189,13 +192,13 @@ impl App {
     fn offer_commands(&mut self) {
         let mut words: Vec<(String, String)> = Vec::new();
         let mut items = Vec::new();
-        let mut offer = |name: &str, arguments: &str, help: &str, group: &str| {
+        let mut offer = |name: &str, label: &str, arguments: &str, help: &str, group: &str| {
             if words.iter().any(|(taken, _)| taken == name) {
                 return;
             }
             words.push((name.to_owned(), arguments.to_owned()));
             items.push(Item {
-                label: format!("{name} {arguments}").trim_end().to_owned(),
+                label: format!("{label} {arguments}").trim_end().to_owned(),
                 description: help.to_owned(),
                 group: group.to_owned(),
                 ..Item::default()
@@ -204,18 +207,26 @@ impl App {
         let mut own: Vec<_> = COMMANDS.iter().collect();
         own.sort_by_key(|command| command.name);
         for command in own {
-            offer(command.name, command.arguments, command.help, command.group);
+            let name = command.name;
+            // What a name begins with finds it already.
+            let others = command.aliases.iter().copied();
+            let others = others.filter(|alias| !name.starts_with(alias));
+            let label: Vec<_> = [name].into_iter().chain(others).collect();
+            let SlashCommand { help, group, .. } = command;
+            offer(name, &label.join(", "), command.arguments, help, group);
         }
         for template in &self.lists.templates {
             if commands::find(&template.name).is_none() {
                 let help = &template.description;
-                offer(&template.name, &template.arguments, help, "Prompt");
+                let name = &template.name;
+                offer(name, name, &template.arguments, help, "Prompt");
             }
         }
         for command in &self.process.extensions.commands {
             let command = &command.item;
             let arguments = command.arguments.as_deref().unwrap_or_default();
-            offer(&command.name, arguments, &command.description, "Extension");
+            let help = &command.description;
+            offer(&command.name, &command.name, arguments, help, "Extension");
         }
         self.open_picker(Picker::new("Commands", items, ROWS), Picks::Commands(words));
     }
@@ -259,9 +270,12 @@ impl App {
         if runs && commands::find(typed).is_some() {
             return self.submit(now);
         }
-        let is_typed = typed == name && !arguments.starts_with('<');
+        let typed = typed.to_lowercase();
+        let is_typed = typed == name.to_lowercase() && !arguments.starts_with('<');
         // What is only like what was typed is shown before it runs.
-        let is_begun = name.starts_with(typed);
+        let aliases = commands::find(name).map_or(&[][..], |command| command.aliases);
+        let mut words = std::iter::once(name.as_str()).chain(aliases.iter().copied());
+        let is_begun = words.any(|word| word.to_lowercase().starts_with(&typed));
         if runs && is_begun && (arguments.is_empty() || is_typed) {
             self.composer.set_text(&format!("/{name}"));
             return self.submit(now);
@@ -270,15 +284,17 @@ impl App {
         self.draft_was_edited();
     }
 
+    /// Puts a path in the place of the word, with nothing behind it: that of a directory can be gone on with.
     pub(super) fn file_picked(&mut self, path: &str) {
         if let Some((Kind::File, range)) = self.word() {
             let path = match path.contains(char::is_whitespace) {
-                true => format!("\"{path}\" "),
-                false => format!("{path} "),
+                true => format!("\"{path}\""),
+                false => path.to_owned(),
             };
             self.composer.replace(range, &path);
         }
-        self.draft_was_edited();
+        // The name may look like another search.
+        self.draft_was_pasted_into();
     }
 
     pub(super) fn skill_picked(&mut self, skill: Skill) {

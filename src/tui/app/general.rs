@@ -62,6 +62,7 @@ impl App {
         let keys: Vec<_> = keys.collect();
         let signs = [
             ("!command", "run a command of the shell"),
+            ("!!command", "the same, and the model is not told"),
             ("@", "name a file of the workspace"),
             ("$", "use a skill"),
         ];
@@ -69,7 +70,7 @@ impl App {
         let places = self.places();
         self.task(move || {
             let is_free = |one: &Template| find(&one.name).is_none();
-            let templates = templates(&places).into_iter().filter(is_free);
+            let templates = templates(&places).0.into_iter().filter(is_free);
             let templates = templates.map(|one| {
                 let label = format!("/{} {}", one.name, one.arguments);
                 let help = match one.description.is_empty() {

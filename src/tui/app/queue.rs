@@ -131,7 +131,7 @@ impl App {
     pub(super) fn discard_later(&mut self) {
         let later = |waiting: &&Waiting| !waiting.steers() && waiting.line.is_prompt;
         for waiting in self.queue.messages.iter().filter(later) {
-            let says = format!("not sent: {}", waiting.line.text);
+            let says = format!("not sent: `{}`", waiting.line.text);
             self.transcript.push_notice(&says);
         }
         let mut lines = Vec::new();
@@ -334,7 +334,7 @@ mod tests {
                 let told = match want {
                     Want::Prompt(prompt, _) => format!("prompt {}", prompt.text),
                     Want::Steer(text) => format!("steer {text}"),
-                    Want::Shell(command) => format!("shell {command}"),
+                    Want::Shell { command, .. } => format!("shell {command}"),
                     Want::Compact { .. } => "compact".into(),
                     Want::Interrupt => "stop".into(),
                     _ => continue,
@@ -460,7 +460,7 @@ mod tests {
             assert_eq!(table.app.queue.band().waiting, 0);
             let shown = screen(&mut table.app, 40, table.now);
             assert_eq!(
-                shown.matches("not run: !ls, !make - ↑").count(),
+                shown.matches("not run: `!ls`, `!make` - ↑").count(),
                 1,
                 "{shown}"
             );

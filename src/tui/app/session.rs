@@ -138,7 +138,7 @@ impl App {
     /// The question about trust is answered.
     pub(super) fn trust_decided(&mut self, decision: panel::Decision) {
         let directory = match decision {
-            panel::Decision::Quit => return self.effects.push(Effect::Quit(1)),
+            panel::Decision::Quit => return self.refuse(trust::refusal(&self.cwd)),
             panel::Decision::Here => self.cwd.clone(),
             panel::Decision::Broader => self.broader().unwrap_or_else(|| self.cwd.clone()),
         };

@@ -1,4 +1,4 @@
-//! `!command`: commands of the person's between turns, one at a time.
+//! `!command` and `!!command`: commands of the person's between turns, one at a time.
 
 use std::time::Instant;
 
@@ -22,16 +22,20 @@ impl App {
         Some(shell.request)
     }
 
-    /// A command for the shell. While something runs it waits.
-    pub(super) fn shell(&mut self, command: &str, now: Instant) {
+    /// A command for the shell; the model is not told of one that is an aside. While something runs it waits.
+    pub(super) fn shell(&mut self, command: &str, aside: bool, now: Instant) {
         if command.is_empty() {
             return self.tell("put a command behind the `!`, as in `!git status`");
         }
-        let line = Line::of(format!("!{command}"));
+        let mark = if aside { "!!" } else { "!" };
+        let line = Line::of(format!("{mark}{command}"));
         if self.is_busy() {
             return self.queue.later(line);
         }
-        let request = self.send(Want::Shell(command.to_owned()));
+        let request = self.send(Want::Shell {
+            command: command.to_owned(),
+            aside,
+        });
         let Some(session) = &mut self.session else {
             return;
         };

@@ -75,8 +75,8 @@ const NO_IMAGES: &str = "images cannot join a running turn; send them after it";
 /// What a line looks like.
 #[derive(Debug, PartialEq, Eq)]
 enum Form<'a> {
-    /// A command of the shell.
-    Shell(&'a str),
+    /// A command of the shell, and whether it is an aside that the model is not told of.
+    Shell(&'a str, bool),
     /// A word after a slash, and what follows it.
     Slash(&'a str, &'a str),
     /// Something for the model.
@@ -181,6 +181,14 @@ impl App {
             return;
         };
         match text {
+            Ok(Some(text))
+                if text.trim().is_empty() && self.submitted[at].line.images.is_empty() =>
+            {
+                let line = self.submitted.remove(at).map(|submitted| submitted.line);
+                let typed = line.map(|line| line.text).unwrap_or_default();
+                let name = typed.split_whitespace().next().unwrap_or_default();
+                self.tell(&format!("not sent: `{name}` makes an empty prompt"));
+            }
             Ok(Some(text)) => {
                 let stage = match self.submitted[at].stage {
                     Stage::Skill(_) => self.ask_hooks(&text),
@@ -230,8 +238,8 @@ impl App {
             self.composer.remember(command);
         }
         if !commands.is_empty() {
-            let commands = commands.join(", ");
-            self.tell(&format!("not run: {commands} - ↑ brings it back"));
+            let commands = commands.join("`, `");
+            self.tell(&format!("not run: `{commands}` - ↑ brings it back"));
         }
         if prompts.is_empty() {
             return;
@@ -359,9 +367,9 @@ impl App {
             false => form(&line.text),
         };
         match form {
-            Form::Shell(command) => {
+            Form::Shell(command, aside) => {
                 self.leave_out(&line.images);
-                self.shell(command, now)
+                self.shell(command, aside, now)
             }
             Form::Slash(name, args) => match self.command(name, args, now) {
                 true => self.leave_out(&line.images),
@@ -387,7 +395,7 @@ impl App {
                 Form::Slash(name, args) => {
                     template(&places, name).map(|template| template.fill(args))
                 }
-                Form::Shell(_) | Form::Prompt => None,
+                Form::Shell(..) | Form::Prompt => None,
             };
             Done::Read(request, Ok(filled))
         });
@@ -404,7 +412,7 @@ impl App {
             return;
         };
         if !self.extension_command(name, args) {
-            self.tell(&format!("there is no command /{name} - see /help"));
+            self.tell(&format!("there is no command `/{name}` - see /help"));
         }
     }
 
@@ -451,7 +459,8 @@ fn is_own_command(text: &str) -> bool {
 /// another slash.
 fn form(text: &str) -> Form<'_> {
     if let Some(command) = text.strip_prefix('!') {
-        return Form::Shell(command.trim());
+        let aside = command.strip_prefix('!');
+        return Form::Shell(aside.unwrap_or(command).trim(), aside.is_some());
     }
     let Some(rest) = text.strip_prefix('/') else {
         return Form::Prompt;
@@ -471,7 +480,8 @@ mod tests {
     fn lines_are_what_they_look_like() {
         for (text, expected) in [
             ("hi", Form::Prompt),
-            ("! ls -l ", Form::Shell("ls -l")),
+            ("! ls -l ", Form::Shell("ls -l", false)),
+            ("!!ls !", Form::Shell("ls !", true)),
             ("/help", Form::Slash("help", "")),
             (
                 "/compact  the parser ",

@@ -63,6 +63,22 @@ fn main() {
 ";
 
 #[test]
+fn deeper_headings_are_plainer() {
+    let rows = whole("# a\n## b\n### c **d**\n###### e", 80);
+    let rows: Vec<_> = styled(&rows)
+        .into_iter()
+        .filter(|row| !row.is_empty())
+        .collect();
+    let expected = [
+        "⟨mdHeading bold underline|a⟩",
+        "⟨mdHeading bold|b⟩",
+        "⟨mdHeading bold dim|c ⟩⟨mdHeading bold|d⟩",
+        "⟨mdHeading bold dim|e⟩",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
 fn wide() {
     let expected = [
         "⟨mdHeading bold underline|A ⟩⟨mdHeading bold italic underline|title⟩⟨mdHeading bold underline| here⟩",

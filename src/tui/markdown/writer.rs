@@ -370,6 +370,8 @@ impl<'a> Writer<'a> {
             ..Style::default()
         };
         if let Some(level) = self.look.heading {
+            // Strong words of a plain heading stand out.
+            style.dim = level >= HeadingLevel::H3 && !style.bold;
             style.bold = true;
             style.underline = level == HeadingLevel::H1;
             style.color = Some(Token::MdHeading);

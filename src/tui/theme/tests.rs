@@ -216,6 +216,11 @@ fn theme_files_of_every_quality() {
             Some("`nope`"),
             Color::Indexed(3),
         ),
+        (
+            r#"{"colors":{"accent":3,"dim":1e400}}"#,
+            Some("`dim`"),
+            Color::Indexed(3),
+        ),
         (r#"{"colors":[]}"#, Some("`colors`"), Color::Default),
         (
             r#"{"vars":7,"colors":{"a":1,"b":2,"c":3}}"#,
@@ -269,8 +274,38 @@ fn theme_files_of_every_quality() {
         };
         assert!(as_said, "{name}: {warning:?}");
     }
-    let (theme, warning) = Theme::load("auto", &dirs, Background::Light);
-    assert_eq!((theme, warning), (Theme::built_in(Background::Light), None));
+}
+
+#[test]
+fn files_replace_the_built_in_themes() {
+    use Background::{Dark, Light};
+    let dir = tempfile::tempdir().unwrap();
+    let dirs = [dir.path().to_owned()];
+    let load = |name, background| Theme::load(name, &dirs, background);
+    for (name, background, is) in [
+        ("auto", Dark, Dark),
+        ("auto", Light, Light),
+        ("", Light, Light),
+        ("dark", Light, Dark),
+        ("light", Dark, Light),
+    ] {
+        assert_eq!(load(name, background), (Theme::built_in(is), None));
+    }
+    std::fs::write(dir.path().join("dark.json"), r#"{"colors":{"accent":77}}"#).unwrap();
+    std::fs::write(dir.path().join("light.json"), "{").unwrap();
+    for (name, background) in [("dark", Light), ("auto", Dark)] {
+        let (theme, warning) = load(name, background);
+        assert_eq!(
+            theme.resolve(Token::Accent, Depth::True),
+            Color::Indexed(77)
+        );
+        assert_eq!(warning, None);
+    }
+    for (name, background) in [("light", Dark), ("auto", Light)] {
+        let (theme, warning) = load(name, background);
+        assert_eq!(theme, Theme::built_in(Light));
+        assert!(warning.is_some_and(|text| text.starts_with("theme `light`")));
+    }
 }
 
 #[test]
@@ -324,8 +359,13 @@ fn depth_comes_from_the_environment() {
 #[test]
 fn the_built_in_themes_can_be_files() {
     for background in [Background::Dark, Background::Light] {
-        let (theme, bad) = Theme::parse(Theme::built_in_json(background).as_bytes()).unwrap();
+        let text = Theme::built_in_json(background);
+        let (theme, bad) = Theme::parse(text.as_bytes()).unwrap();
         assert_eq!((theme, bad), (Theme::built_in(background), vec![]));
+        let names = Token::ALL.iter().map(|token| token.name());
+        for name in names.chain(["name", ADDED_FALLBACK, REMOVED_FALLBACK]) {
+            assert!(text.contains(&format!("\"{name}\": ")), "{name}");
+        }
     }
 }
 

@@ -74,7 +74,7 @@ impl Transcript {
             }
             TurnEvent::Discarded(prompts) => {
                 for prompt in prompts {
-                    self.push_notice(&format!("not sent: {prompt}"));
+                    self.push_notice(&format!("not sent: `{prompt}`"));
                 }
             }
             TurnEvent::Instructions(path) => {

@@ -168,7 +168,7 @@ fn the_answer_of_a_command_is_carried_out() {
         me.send(&line);
         pty.wait("an error", |screen| {
             let text = screen.text();
-            let at = text.rfind("● Error: /now:");
+            let at = text.rfind("● Error: `/now`:");
             at.is_some_and(|at| text[at..].contains(words))
         });
         pty.send("\x0c");

@@ -96,7 +96,7 @@ impl App {
         });
         let answer = match answer {
             Ok(answer) => answer,
-            Err(why) => return self.transcript.push_error(&format!("{what}: {why}")),
+            Err(why) => return self.transcript.push_error(&format!("`{what}`: {why}")),
         };
         if let Some(notice) = &answer.notice {
             self.tell(notice);
@@ -108,7 +108,7 @@ impl App {
         let Some(key) = here.filter(|_| session == here) else {
             if answer.prompt.is_some() || answer.session_name.is_some() {
                 self.tell(&format!(
-                    "{what} was meant for another session; what it submits is dropped"
+                    "`{what}` was meant for another session; what it submits is dropped"
                 ));
             }
             return;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::pickers::Picks;
 use super::super::{App, Effect};
 use crate::agent::{Input, RequestId};
-use crate::extension::answer::completions;
+use crate::extension::answer::Completions as Answer;
 use crate::extension::{ExtensionId, Failure};
 use crate::tui::view::picker::{Item, Picker};
 
@@ -78,8 +78,8 @@ impl App {
         if self.composer.draft().buffer.text() != about {
             return self.complete_draft();
         }
-        let items = result.ok().and_then(|answer| completions(&answer).ok());
-        let items = items.unwrap_or_default();
+        let answer = result.ok().and_then(|answer| Answer::parse(&answer).ok());
+        let items = answer.unwrap_or_default().items;
         if items.is_empty() || !self.draft_may_open_list() {
             return;
         }

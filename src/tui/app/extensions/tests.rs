@@ -217,7 +217,7 @@ fn commands_are_carried_out() {
     table.press("/plain\r");
     let request = RequestId(table.app.last_request);
     table.app.called(request, Err(Failure::Gone), table.now);
-    assert!(table.screen(80, 30).join("\n").contains("/plain: "));
+    assert!(table.screen(80, 30).join("\n").contains("`/plain`: "));
 }
 
 #[test]

@@ -8,6 +8,12 @@ fn commands_are_picked_and_typed() {
         ("/qui\r", "quit 0", ""),
         // A word that is a command is not the beginning of another one.
         ("/exit\r", "quit 0", ""),
+        ("/exi\r", "quit 0", ""),
+        ("/EXI\r", "quit 0", ""),
+        ("/QUIT\r", "quit 0", ""),
+        ("/clea\t", "", "/new "),
+        // What is only like what was typed is shown before it runs.
+        ("/qit\r", "", "/quit "),
         ("/fi\r", "", "/fix "),
         ("/fi\ra.rs\r", "prompt fix a.rs", ""),
         ("/fix\r", "", "/fix "),
@@ -32,7 +38,10 @@ fn commands_are_picked_and_typed() {
     let mut table = Table::ready(&[FIX]);
     table.press("/nothing at all\r");
     let screen = table.screen();
-    assert!(screen.contains("there is no command /nothing"), "{screen}");
+    assert!(
+        screen.contains("there is no command `/nothing`"),
+        "{screen}"
+    );
     table.press("/");
     let screen = table.screen();
     assert!(
@@ -42,19 +51,45 @@ fn commands_are_picked_and_typed() {
 }
 
 #[test]
+fn what_is_wrong_with_a_template_is_told_once() {
+    let files = [
+        FIX,
+        ("home/prompts/empty.md", "---\ndescription: x\n---\n\n"),
+        ("home/prompts/two words.md", "x"),
+    ];
+    let mut table = Table::ready(&files);
+    assert_eq!(table.press("/empty\r"), "");
+    let screen = table.screen();
+    assert!(
+        screen.contains("not sent: `/empty` makes an empty prompt"),
+        "{screen}"
+    );
+    assert_eq!(screen.matches("two words.md`: ").count(), 1, "{screen}");
+    assert_eq!(table.press("/fix it\r"), "prompt fix it");
+    let screen = table.screen();
+    assert!(!screen.contains("two words.md"), "{screen}");
+}
+
+#[test]
 fn files_and_skills_follow_the_last_word() {
     let skill = "---\nname: deploy\ndescription: ship it\n---\nCare.";
     let files = [
+        ("w/@ats", ""),
+        ("w/$dollar", ""),
         ("w/src/main.rs", ""),
         ("w/src/two words.rs", ""),
         ("w/target/out", ""),
         ("w/.e/skills/deploy/SKILL.md", skill),
     ];
     let cases = [
-        ("look at @mai\r", "", "look at src/main.rs "),
-        ("@two\r", "", "\"src/two words.rs\" "),
-        ("look at @mai\t", "", "look at src/main.rs "),
-        ("@sr\r", "", "src/ "),
+        ("look at @mai\r", "", "look at src/main.rs"),
+        ("@two\r", "", "\"src/two words.rs\""),
+        ("look at @mai\t", "", "look at src/main.rs"),
+        ("@sr\rlib.rs", "", "src/lib.rs"),
+        // The list does not open again over what was taken.
+        ("@ats\r\r", "prompt @ats", ""),
+        ("@ats\r and @mai\r", "", "@ats and src/main.rs"),
+        ("@dol\r\r", "prompt $dollar", ""),
         // An empty list closes, and only then is the draft submitted.
         ("mail me@x @out\r", "", "mail me@x @out"),
         ("mail me@x @out\r\r", "prompt mail me@x @out", ""),
@@ -84,7 +119,7 @@ fn files_and_skills_follow_the_last_word() {
     for (typed, pasted, keys, expected) in [
         ("", "def x():\n  @mai", "\r", "prompt def x():\n  @mai"),
         ("", "/qui", "t\r", "quit 0"),
-        ("@", "mai", "\r\r", "prompt src/main.rs "),
+        ("@", "mai", "\r\r", "prompt src/main.rs"),
     ] {
         let mut table = Table::ready(&files);
         table.press(typed);

@@ -182,6 +182,8 @@ fn what_opens_by_itself_leaves_the_keys_to_who_is_typing() {
         app.effects[..],
         [Effect::Quit(1), Effect::Quit(1)]
     ));
+    let farewell = app.farewell.unwrap_or_default();
+    assert!(farewell.contains("must be trusted to run e") && farewell.contains("e trust"));
 }
 
 #[test]

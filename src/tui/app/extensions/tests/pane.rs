@@ -161,7 +161,7 @@ fn who_was_called_has_the_focus_until_the_person_types() {
         let mut table = Table::new();
         table.press("/plain\r");
         table.press(typed);
-        let read = Listed::Resources(Vec::new(), Vec::new());
+        let read = Listed::Resources(Vec::new(), Vec::new(), Vec::new());
         table.app.on_done(Done::Listed(read));
         table.ask(ME, "ui.compose", json!({"text": "theirs"}));
         table.ask(ME, "ui.pane", pane("p"));
