@@ -224,7 +224,7 @@ fn a_list_that_is_read_anew_stays() {
     table.press("/plai");
     let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
     table.ask(OTHER, "ui.panel", panel);
-    let read = Listed::Resources(Vec::new(), Vec::new());
+    let read = Listed::Resources(Vec::new(), Vec::new(), Vec::new());
     table.app.on_done(Done::Listed(read));
     assert!(table.app.surface.is_some());
     assert_eq!(table.press("\r"), r#"command{"name":"plain","args":""}"#);
