@@ -40,7 +40,7 @@ pub use event::{
     SessionKey, Source, TurnEvent, TurnResult, Want,
 };
 pub use extensions::label as extension_label;
-pub use open::{Choice, Past, Process, Selection, SessionSpec, read_images};
+pub use open::{Choice, Past, Process, Selection, SessionSpec, read_image_files, read_images};
 pub use report::retry_line;
 pub use shell::shell_parts;
 pub use toolset::Toolset;

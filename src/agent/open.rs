@@ -70,6 +70,8 @@ pub struct Past {
     pub head: Option<String>,
     /// The display name.
     pub name: Option<String>,
+    /// Tokens of the newest request and its reply, where the log tells them.
+    pub context_tokens: u64,
     /// The log, opened for writing.
     pub log: Option<Log>,
 }
@@ -202,6 +204,7 @@ impl Process {
             entries: loaded.messages,
             head: loaded.head,
             name: loaded.name,
+            context_tokens: loaded.context_tokens,
             log,
         };
         Ok((past, loaded.header.id, loaded.warnings))
@@ -309,15 +312,17 @@ impl SessionSpec {
 
 /// Reads images for a prompt: real ones, within the limits, for a model that takes them.
 pub fn read_images(paths: &[PathBuf], model: &Model) -> Result<Vec<Image>> {
-    if paths.is_empty() {
-        return Ok(Vec::new());
-    }
-    if !model.image_input {
+    if !paths.is_empty() && !model.image_input {
         let message = format!("`{}` takes no image input", model.slug());
         return Err(Error::usage(message).remedy(
             "choose another model, leave the image out, or set `image_input` in models.json",
         ));
     }
+    read_image_files(paths)
+}
+
+/// Reads the images of a prompt whose model is not known yet.
+pub fn read_image_files(paths: &[PathBuf]) -> Result<Vec<Image>> {
     if paths.len() > Image::MAX_FILES {
         let message = format!(
             "{} images are too many, {} is the most",

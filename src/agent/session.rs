@@ -66,7 +66,7 @@ impl Session {
             entries: conversation.history.clone(),
             head: conversation.head().map(String::from),
             name: conversation.name.clone(),
-            log: None,
+            ..Past::default()
         };
         let spec = conversation.spec.fork(conversation.selection.clone());
         Ok(Fork {

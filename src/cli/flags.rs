@@ -218,7 +218,7 @@ pub const FLAGS: &[Flag] = &[
         long: "image",
         short: Some('i'),
         value: Some("path"),
-        help: Some("attach an image to the prompt; may be given again"),
+        help: Some("attach an image to the first prompt; may be given again"),
         ..OPTION
     },
     Flag {
@@ -273,7 +273,7 @@ pub const FLAGS: &[Flag] = &[
         long: "max-steps",
         value: Some("n"),
         scope: Scope::Runs(&[CommandId::Rpc]),
-        help: Some("end the run after this many requests to the model"),
+        help: Some("end the run after this many requests to the model; not for the terminal app"),
         ..OPTION
     },
     Flag {
@@ -281,7 +281,7 @@ pub const FLAGS: &[Flag] = &[
         long: "max-seconds",
         value: Some("n"),
         scope: Scope::Runs(&[CommandId::Rpc]),
-        help: Some("end the run after this many seconds"),
+        help: Some("end the run after this many seconds; not for the terminal app"),
         ..OPTION
     },
     Flag {
@@ -289,7 +289,9 @@ pub const FLAGS: &[Flag] = &[
         long: "max-cost",
         value: Some("usd"),
         scope: Scope::Runs(&[CommandId::Rpc]),
-        help: Some("end the run when it has cost this much; needs a model with known prices"),
+        help: Some(
+            "end the run when it has cost this much; not for the terminal app; needs a model with known prices",
+        ),
         ..OPTION
     },
     Flag {

@@ -21,7 +21,7 @@ pub use parse::{Invocation, ParseFailure, parse};
 
 use self::startup::Started;
 
-use crate::agent::Process;
+use crate::agent::{Process, read_image_files};
 use crate::config::{Home, Settings};
 use crate::error::{Error, Result, io_text};
 use crate::extension::Host;
@@ -61,7 +61,11 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
             }
             Err(error) => print::report(&error, options.json),
         },
-        Invocation::Tui { options, trust } => {
+        Invocation::Tui {
+            mut options,
+            images,
+            trust,
+        } => {
             let home = home();
             let ran = working_directory().and_then(|cwd| {
                 let process = process(home, env, &cwd, trust, &extensions);
@@ -70,6 +74,7 @@ pub fn run(argv: Vec<OsString>, env: Env) -> u8 {
                 process
                     .check(model, effort, &mut warnings)
                     .inspect_err(|_| warnings.iter().for_each(output::warn))?;
+                options.images = read_image_files(&images)?;
                 let env = process.env.clone();
                 let relaunch = tui::Relaunch::new(move || again.launch(&env));
                 tui::run(options, process, cwd, extensions, relaunch)

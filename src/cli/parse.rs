@@ -39,6 +39,8 @@ pub enum Invocation {
     Tui {
         /// What is asked of it.
         options: TuiOptions,
+        /// The files of the images that go with the first prompt.
+        images: Vec<PathBuf>,
         /// Whether the working directory is trusted for this run.
         trust: bool,
     },
@@ -272,13 +274,24 @@ impl Raw {
             })
             .collect::<Result<_>>()?;
         if !print {
-            if let Some(flag) = self.given.iter().find(|flag| flag.id == FlagId::Json) {
+            // A person stops a turn, and reads it.
+            let is_headless = |flag: &&&Flag| {
+                use FlagId::{Json, MaxCost, MaxSeconds, MaxSteps};
+                matches!(flag.id, Json | MaxSteps | MaxSeconds | MaxCost)
+            };
+            if let Some(flag) = self.given.iter().find(is_headless) {
                 return Err(misplaced(flag, None));
+            }
+            let prompt = Some(prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty());
+            if prompt.is_none() && !self.print.images.is_empty() {
+                let error = Error::usage("`--image` goes with a prompt, and there is none");
+                return Err(error.remedy("say what to do with it: e --image <path> <message>"));
             }
             let (newest, picker) = (self.has(FlagId::Continue), self.has(FlagId::Resume));
             return Ok(Invocation::Tui {
                 options: TuiOptions {
-                    prompt: Some(prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty()),
+                    prompt,
+                    images: Vec::new(),
                     model: self.print.model,
                     effort: self.print.effort,
                     no_tools: self.print.no_tools,
@@ -286,6 +299,7 @@ impl Raw {
                     resume_newest: newest,
                     resume_picker: picker,
                 },
+                images: self.print.images,
                 trust,
             });
         }

@@ -85,7 +85,10 @@ impl Layout {
         let (map, mut warnings) = FILE.read(home);
         let mut layout = Self::default();
         for (key, value) in &map {
-            layout.apply(&[key], value, &mut warnings);
+            match key.strip_prefix("status.") {
+                Some(side) => layout.apply(&["status", side], value, &mut warnings),
+                None => layout.apply(&[key], value, &mut warnings),
+            }
         }
         (layout, warnings)
     }
@@ -266,6 +269,17 @@ mod tests {
             assert_eq!(layout.place(pane, proposed), expected, "{pane}");
         }
         assert_eq!(Layout::default().place("x", None), (Side::Right, 40));
+    }
+
+    #[test]
+    fn templates_may_stand_in_one_object_or_each_by_itself() {
+        let flat = load(r#"{"status.left": ["{cwd}", 5], "status.right": [], "status.x": 1}"#);
+        let nested = load(r#"{"status": {"left": ["{cwd}", 5], "right": [], "x": 1}}"#);
+        assert_eq!(flat, nested);
+        assert_eq!(
+            (flat.0.status_left, flat.1.len()),
+            (vec!["{cwd}".into()], 1)
+        );
     }
 
     #[test]

@@ -12,10 +12,7 @@ use crate::text::{clip_bytes, sanitize};
 /// Columns of a status or activity slot.
 const SLOT_COLUMNS: usize = 40;
 
-/// Columns of the message of a question: more than any row, since a person answers it.
-const MESSAGE_COLUMNS: usize = 1000;
-
-/// Most bytes of a notice.
+/// Most bytes of a notice, and of what a yes-or-no question means.
 pub(super) const MAX_NOTICE: usize = 4 * 1024;
 
 /// Most bytes of a text that is put in the composer.
@@ -86,7 +83,7 @@ pub enum Ui {
     Confirm {
         /// The question, one line.
         title: String,
-        /// What it means, one line, maybe empty.
+        /// What it means, maybe empty.
         message: String,
     },
     /// Type a line.
@@ -231,7 +228,10 @@ fn ui(method: &str, fields: &Fields<'_>) -> Result<Option<Ui>, String> {
         "ui.select" => Ui::Select(Select::parse(fields)?),
         "ui.confirm" => Ui::Confirm {
             title: title(fields)?,
-            message: line(fields.text("message")?.unwrap_or_default(), MESSAGE_COLUMNS),
+            message: block(
+                fields.text("message")?.unwrap_or_default().trim(),
+                MAX_NOTICE,
+            ),
         },
         "ui.input" => Ui::Input {
             title: title(fields)?,

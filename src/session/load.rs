@@ -32,6 +32,8 @@ pub struct Loaded {
     pub head: Option<String>,
     /// The display name.
     pub name: Option<String>,
+    /// Tokens of the newest request and its reply, as the provider counted them; 0 when that is unknown.
+    pub context_tokens: u64,
     /// What was wrong with the file.
     pub warnings: Vec<String>,
 }
@@ -71,6 +73,7 @@ pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
     let head = living.records.last().and_then(Record::id);
     let head = head.map(str::to_owned);
     let loaded = Loaded {
+        context_tokens: context_tokens(&living.records),
         header: living.header,
         messages: entries(std::mem::take(&mut living.records)),
         head,
@@ -78,6 +81,17 @@ pub(super) fn read(file: &File, path: &Path) -> Result<(Loaded, Tail)> {
         warnings: living.warnings,
     };
     Ok((loaded, living.tail))
+}
+
+/// What the newest reply says, unless what it is about was summarised since.
+fn context_tokens(records: &[Record]) -> u64 {
+    let newest = records.iter().rev().map_while(|record| match record {
+        Record::Compact { .. } => None,
+        Record::Message { response, .. } => Some(response.as_ref().and_then(|one| one.usage)),
+        _ => Some(None),
+    });
+    let usage = newest.flatten().next().unwrap_or_default();
+    usage.prompt().saturating_add(usage.output)
 }
 
 /// What the model sees of these records.

@@ -118,11 +118,11 @@ const LIST: [Mode; 6] = [
 /// screen the sequence between would move it to where that program began.
 const MAIN_SCREEN: &str = "\x1b7\x1b[?1049l\x1b8";
 
-/// Ends whatever a frame may have begun, and shows the cursor.
-const END_FRAME: &str = "\x1b[m\x1b]8;;\x1b\\\x1b[?7h\x1b[?2026l\x1b[?25h";
+/// What a frame leaves behind at its end; and the cursor is shown.
+const END_FRAME: &str = "\x1b[m\x1b]8;;\x1b\\\x1b[?7h\x1b[?25h";
 
-/// Ends the sequence in which a write was cut off, and the style that it was in.
-const MEND: &str = "\x18\x1b[m\x1b]8;;\x1b\\";
+/// Ends the sequence in which a write was cut off, the style that it was in and its update.
+const MEND: &str = "\x18\x1b[m\x1b]8;;\x1b\\\x1b[?2026l";
 
 /// Makes room below the cursor, when it is not known where the live region ends.
 const BELOW: &[u8] = b"\r\n\x1b[J";
@@ -361,7 +361,7 @@ fn again(on: &On) -> String {
     LIST.iter().zip(on).map(again).collect()
 }
 
-/// Ends the frame and leaves these modes.
+/// Makes sure of what every frame leaves behind, and leaves these modes.
 fn undo(on: &On) -> String {
     let leave = LIST.iter().zip(on).rev().map(|(mode, on)| mode.undo(*on));
     std::iter::once(END_FRAME).chain(leave).collect()
@@ -442,6 +442,12 @@ mod tests {
         // These are on in a fresh terminal: the cursor and line breaks.
         on.retain(|mode| !["25", "7"].contains(mode));
         (titles, keyboard, on)
+    }
+
+    #[test]
+    fn an_update_is_ended_only_where_one_may_have_begun() {
+        let ends = |text: &str| text.contains("\x1b[?2026l");
+        assert!(ends(MEND) && !ends(&undo(&wanted(Modes::default()))));
     }
 
     #[test]

@@ -251,6 +251,26 @@ fn sessions_are_gone_on_with_in_the_terminal_app_alone() {
 }
 
 #[test]
+fn the_terminal_app_takes_images_with_a_prompt_and_no_limits() {
+    let argv = args("-i a.png look -i b.png at this");
+    match parse(&argv) {
+        Ok(Invocation::Tui {
+            options, images, ..
+        }) => {
+            assert_eq!(options.prompt.as_deref(), Some("look at this"));
+            assert_eq!(images, ["a.png", "b.png"].map(PathBuf::from));
+        }
+        other => panic!("{other:?}"),
+    }
+    for line in ["-i a.png", "-c -i a.png", "--image a.png --"] {
+        assert!(refused(line).contains("there is none"), "{line}");
+    }
+    for option in ["--max-steps 1", "--max-seconds 1", "--max-cost 1", "--json"] {
+        assert!(refused(&format!("{option} hi")).contains("means nothing here"));
+    }
+}
+
+#[test]
 fn a_failure_tells_how_it_wants_to_be_told() {
     for (line, print, json) in [
         ("--nope", false, false),

@@ -38,7 +38,7 @@ fn ui_requests() {
             json!({"title": "Deploy?", "message": "to\nprod"}),
             Ui::Confirm {
                 title: "Deploy?".into(),
-                message: "to prod".into(),
+                message: "to\nprod".into(),
             },
         ),
         (

@@ -248,6 +248,24 @@ fn the_last_name_wins_and_a_blank_one_clears() {
 }
 
 #[test]
+fn the_newest_count_is_known_until_its_subject_is_summarised() {
+    let reply = r#"{"type":"message","id":"b","parent":"a","timestamp":1,"message":{"role":"assistant","content":"b"},"response":{"id":"r","timestamp":1,"provider":"p","model":"m","purpose":"turn","usage":{"input":70,"output":8,"cache_read":20}}}"#;
+    let compact =
+        r#"{"type":"compact","id":"k","parent":"c","timestamp":1,"summary":"s","first_kept":"b"}"#;
+    let lines = [
+        HEADER.into(),
+        user("a", None),
+        reply.into(),
+        user("c", Some("b")),
+        compact.into(),
+    ];
+    for (count, expected) in [(2, 0), (3, 98), (4, 98), (5, 0)] {
+        let loaded = load_lines(&lines[..count]).unwrap();
+        assert_eq!(loaded.context_tokens, expected, "{count} lines");
+    }
+}
+
+#[test]
 fn a_summary_without_its_first_message_keeps_what_followed() {
     let compact = |kept: &str| {
         format!(

@@ -17,6 +17,9 @@ use crate::tui::clipboard::{self, Clip};
 /// What is asked about an image that comes without a word.
 pub(super) const QUESTION: &str = "What does this image show?";
 
+/// Why images stay out.
+pub(super) const NO_INPUT: &str = "this model takes no images; choose another one with /models";
+
 /// Longest paste that may be a list of paths, in bytes.
 const MAX_PATHS: usize = 16 * 1024;
 
@@ -121,7 +124,7 @@ impl App {
     }
 
     fn attach(&mut self, images: Vec<Image>) {
-        let takes_images = |session: &super::Session| session.selection.model.image_input;
+        let takes_images = self.takes_images();
         let held = &self.composer.own_draft().images;
         let size = |images: &[Image]| {
             images
@@ -129,8 +132,8 @@ impl App {
                 .map(|image| image.data.len() as u64)
                 .sum::<u64>()
         };
-        let refusal = if !self.session.as_ref().is_some_and(takes_images) {
-            "this model takes no images; choose another one with /models".to_owned()
+        let refusal = if !takes_images {
+            NO_INPUT.to_owned()
         } else if held.len() + images.len() > Image::MAX_FILES {
             format!("a prompt carries up to {} images", Image::MAX_FILES)
         } else if (size(held) + size(&images)) / 4 * 3 > Image::MAX_TOTAL {
@@ -143,6 +146,11 @@ impl App {
             return;
         };
         self.tell(&refusal);
+    }
+
+    pub(super) fn takes_images(&self) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| session.selection.model.image_input)
     }
 
     /// Says why a path stays text, once for what is pasted and then sent.

@@ -46,6 +46,7 @@ use super::keymap::Keymap;
 use super::theme::Background;
 use super::transcript::{Options, Transcript};
 use crate::agent::{Process, RequestId, SessionKey};
+use crate::chat::Image;
 use crate::config::history::History;
 use crate::config::layout::Layout;
 use crate::config::resources::{Place, places};
@@ -72,6 +73,8 @@ pub fn warnings(home: &Home) -> Vec<String> {
 pub struct TuiOptions {
     /// A first prompt.
     pub prompt: Option<String>,
+    /// Images that go with it.
+    pub images: Vec<Image>,
     /// The model to use.
     pub model: Option<String>,
     /// The effort to use.
@@ -113,7 +116,7 @@ pub struct App {
     /// Why there is no session, where signing in would not help.
     no_session: Option<String>,
     /// A prompt that waits for a session.
-    held_prompt: Option<String>,
+    held_prompt: Option<submit::Line>,
     /// Lines on their way through the input hooks, in the order they were submitted.
     submitted: VecDeque<submit::Submitted>,
     /// What the pickers over the draft offer.
@@ -156,9 +159,14 @@ impl App {
     pub fn new(
         process: Arc<Process>,
         cwd: PathBuf,
-        options: TuiOptions,
+        mut options: TuiOptions,
         relaunch: Relaunch,
     ) -> Self {
+        let images = std::mem::take(&mut options.images);
+        let held_prompt = options.prompt.take().map(|text| submit::Line {
+            images,
+            ..submit::Line::of(text)
+        });
         let (history, earlier) = History::open(&process.home);
         let Files {
             settings,
@@ -176,7 +184,7 @@ impl App {
             reading: None,
             told_of_image: None,
             composer: Composer::new(earlier),
-            held_prompt: options.prompt.clone(),
+            held_prompt,
             process,
             cwd,
             options,

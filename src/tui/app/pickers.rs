@@ -12,10 +12,7 @@ use crate::tui::key::{Key, KeyPress};
 use crate::tui::style::Row;
 use crate::tui::view::picker::Picker;
 use crate::tui::view::status::widest;
-use crate::tui::view::surface::framed;
-
-/// Rows of frame around a list, the hint included.
-const FRAME: usize = 5;
+use crate::tui::view::surface::{FRAME, framed};
 
 /// An open picker, and what its entries are.
 #[derive(Debug)]

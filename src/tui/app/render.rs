@@ -32,7 +32,7 @@ struct Below {
 
 impl App {
     /// What the main screen shall show. Rows that have settled are in one frame only, and again when
-    /// they are still on the screen, as `on_screen` of them are, and the width is another one.
+    /// they are still on the screen, as `on_screen` of them are, and the width or a setting is another one.
     pub fn inline_frame(
         &mut self,
         size: Size,
@@ -106,6 +106,11 @@ impl App {
             widgets.insert(0, Row::default());
         }
         let mut rows = Vec::new();
+        let attachments = self.composer.attachments();
+        if above.is_empty() && widgets.is_empty() && attachments.is_some() {
+            rows.push(Row::default());
+        }
+        rows.extend(attachments);
         match self.queue.band() {
             band if band.waiting == 0 => rows.push(Row::default()),
             band => {
@@ -121,11 +126,6 @@ impl App {
         let caret = Caret {
             row: rows.len() + view.caret.0,
             column: view.caret.1,
-        };
-        rows.extend(self.composer.attachments());
-        let caret = Caret {
-            row: caret.row + usize::from(self.composer.attachments().is_some()),
-            ..caret
         };
         let surface = self.surface.as_ref();
         let typed_into = surface.and_then(|surface| surface.caret(columns));
@@ -316,8 +316,7 @@ impl App {
         let last = parts[parts.len().saturating_sub(2)..].join("/");
         match prefix {
             "~/" if last.is_empty() => "~".into(),
-            "~/" if parts.len() <= 2 => format!("~/{last}"),
-            _ => last,
+            prefix => prefix.to_owned() + &last,
         }
     }
 }

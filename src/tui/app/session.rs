@@ -10,9 +10,10 @@ use super::queue::Queue;
 use super::submit::Line;
 use super::{App, Done, Effect, Opened, Surface, Turn, transcript_options};
 use crate::agent::{
-    Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey, SessionSpec,
-    Toolset,
+    self, Choice, Input, Origin, Past, Process, Reason, RequestId, Selection, SessionKey,
+    SessionSpec, Toolset,
 };
+use crate::chat::{Message, Voice};
 use crate::config::Trust;
 use crate::config::build::VERSION;
 use crate::config::trust::{self, Decision};
@@ -65,7 +66,7 @@ impl Session {
             log: past.log.as_ref().map(|log| log.path().to_path_buf()),
             id: spec.id.clone(),
             is_given_up: false,
-            context_tokens: 0,
+            context_tokens: past.context_tokens,
             turn: None,
             shell: None,
             asked: None,
@@ -228,6 +229,9 @@ impl App {
         }
         self.warn(warnings);
         self.close(Some(reason));
+        if reason == Reason::Resume {
+            self.composer.complete_history(said(&past));
+        }
         let key = self.next_session();
         self.session = Some(Session::new(key, &spec, &past));
         let origin = Origin {
@@ -239,7 +243,7 @@ impl App {
         // It was there before anything could be typed.
         let typed = std::mem::take(&mut self.submitted);
         if let Some(prompt) = self.held_prompt.take() {
-            self.submit_text(prompt, Instant::now());
+            self.submit_first(prompt, Instant::now());
         }
         self.submitted.extend(typed);
         self.carry_out(Instant::now());
@@ -265,7 +269,7 @@ impl App {
             return;
         }
         if let Some(prompt) = self.held_prompt.take() {
-            self.give_back([Line::of(prompt)]);
+            self.give_back([prompt]);
         }
         self.open(Reason::Startup);
     }
@@ -286,4 +290,23 @@ impl App {
         }));
         self.clear_shown();
     }
+}
+
+/// What the person said, as it was typed.
+fn said(past: &Past) -> Vec<String> {
+    let prompts = past
+        .entries
+        .iter()
+        .filter_map(|entry| match &*entry.message {
+            Message::User {
+                content,
+                voice: Voice::Prompt | Voice::Steered,
+                ..
+            } => Some(match agent::shell_parts(content) {
+                Some((command, _)) => format!("!{command}"),
+                None => content.clone(),
+            }),
+            _ => None,
+        });
+    prompts.collect()
 }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use super::images::{Place, QUESTION, without_path};
+use super::images::{NO_INPUT, Place, QUESTION, without_path};
 use super::session::Asked;
 use super::{App, Done, Effect, Turn, commands};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source, Want};
@@ -113,9 +113,15 @@ impl App {
         self.send_through_hooks(line, Some(text), now);
     }
 
-    /// Submits a text that nobody typed here: the first prompt, or what a command made.
-    pub(super) fn submit_text(&mut self, text: String, now: Instant) {
-        self.send_through_hooks(Line::of(text), None, now);
+    /// Submits the prompt that e was started with.
+    pub(super) fn submit_first(&mut self, line: Line, now: Instant) {
+        if !line.images.is_empty() && !self.takes_images() {
+            self.tell(NO_INPUT);
+            return self.give_back([line]);
+        }
+        let text = line.text.clone();
+        self.composer.remember(&text);
+        self.send_through_hooks(line, Some(text), now);
     }
 
     /// Submits what an extension says in the person's place. It runs no command, so that none can

@@ -22,7 +22,7 @@ impl Surface {
             Surface::Trust(trust) => trust.rows(trust_hint, columns, height),
             Surface::Picker(choosing) => choosing.rows(columns, height),
             Surface::Login(login) => login.rows(columns, height),
-            Surface::Settings(settings) => settings.rows(columns),
+            Surface::Settings(settings) => settings.rows(columns, height),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Earlier prompts, and the draft that waits below the newest one.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::{Draft, Way};
 
@@ -83,6 +83,13 @@ impl History {
         {
             self.forget_oldest();
         }
+    }
+
+    /// Adds prompts of before, oldest first, as far as they are not there.
+    pub fn complete(&mut self, mut prompts: Vec<String>) {
+        let known: HashSet<&str> = self.entries.iter().map(String::as_str).collect();
+        prompts.retain(|prompt| !known.contains(prompt.as_str()));
+        prompts.iter().for_each(|prompt| self.remember(prompt));
     }
 
     /// Who stands at the oldest entry keeps its text, as that of the next one.

@@ -234,6 +234,11 @@ impl Composer {
         self.history.remember(text);
     }
 
+    /// Adds the prompts of a session that goes on, as far as history lacks them.
+    pub fn complete_history(&mut self, prompts: Vec<String>) {
+        self.history.complete(prompts);
+    }
+
     /// Opens a field in the place of the draft, which waits. A secret is masked. History does
     /// not belong to a field.
     pub fn open_field(&mut self, text: &str, is_secret: bool) {

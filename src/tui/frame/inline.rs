@@ -27,7 +27,7 @@ pub struct Caret {
 #[derive(Clone, Debug, Default)]
 pub struct InlineFrame {
     /// How many of the settled rows that are still on the screen (`Screen::settled_rows`) are
-    /// taken back first, because they come again in another width.
+    /// taken back first, because they come again in another width or look.
     pub replace: usize,
     /// Rows that settled since the last frame, in order. Each is given once.
     pub settled: Vec<Row>,

@@ -281,7 +281,8 @@ fn control_sequence(bytes: &[u8]) -> Step {
     Step::Wait
 }
 
-/// `SS3`: keys of the application modes, some with a modifier as a digit.
+/// `SS3`: keys of the application modes, some with a modifier as a digit. What cannot end one is a key
+/// of its own.
 fn single_shift(bytes: &[u8]) -> Step {
     let (digit, last) = match bytes {
         [_, _, digit @ b'2'..=b'8', last, ..] => (Some(digit - b'0'), last),
@@ -289,8 +290,10 @@ fn single_shift(bytes: &[u8]) -> Step {
         [_, _, last, ..] => (None, last),
         _ => return Step::Wait,
     };
+    let count = 3 + usize::from(digit.is_some());
     match sequence::single_shift(digit, *last) {
-        Some(press) => key(3 + usize::from(digit.is_some()), press),
+        Some(press) => key(count, press),
+        None if matches!(last, b'@'..=b'~') => Step::Take(count, None),
         None => key(
             2,
             KeyPress {

@@ -127,6 +127,8 @@ fn what_types_nothing() {
         b"\x1b[M !!",
         b"\x1b[99~",
         b"\x1b[;;;u",
+        b"\x1bOZ",
+        b"\x1bO5e",
         b"\x1b[99999999999u",
         b"\x1b[55296u",
         b"\x1b[128u",
@@ -140,6 +142,7 @@ fn what_types_nothing() {
     assert_eq!(names(b"\x1b[12\x03x"), "ctrl+c x");
     assert_eq!(names(b"\x1b]11;rgb:\rx"), "enter x");
     assert_eq!(names(b"\x1b[12\x1b[A"), "up");
+    assert_eq!(names(b"\x1bO\rx"), "alt+shift+o enter x");
 }
 
 #[test]

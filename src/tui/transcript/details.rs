@@ -56,6 +56,12 @@ impl Details {
         }
     }
 
+    /// Whether the first line of a detail holds these words.
+    pub fn begins(&self, key: CallKey, words: &str) -> bool {
+        let first = self.get(key).and_then(|detail| detail.text.lines().next());
+        first.is_some_and(|first| first.contains(words))
+    }
+
     /// The detail of a call, unless it was dropped.
     pub fn get(&self, key: CallKey) -> Option<&Detail> {
         self.texts.get(&key)

@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::details::{Details, Tail};
-use super::group::{Group, more_rows};
+use super::group::Group;
 use super::options::{Depth, Options, View};
 use crate::chat::Format;
 use crate::text::expand_tabs;
@@ -13,8 +13,6 @@ use crate::tui::style::{Row, Style, Token, dim};
 
 /// Rows of a shell command's output that are shown.
 const SHELL_ROWS: usize = 20;
-/// Rows of what a person said that are shown.
-const USER_ROWS: usize = 20;
 /// Columns before the text of most entries.
 const INDENT: usize = 2;
 
@@ -114,7 +112,7 @@ impl Entry {
                 rich.push(&format!(" {version} · {help}"), dim());
                 vec![rich.clip(columns)]
             }
-            Kind::User { text, images } => user(text, *images, view.depth, options, room),
+            Kind::User { text, images } => user(text, *images, room),
             Kind::Chunk(chunk, known) => indented(chunk.rows(room, known)),
             Kind::Reply(reply) => indented(reply.tail(room)),
             Kind::Thinking { text, first } => {
@@ -232,23 +230,15 @@ pub fn body_rows(body: &str, format: Format, columns: usize) -> Vec<Row> {
     }
 }
 
-/// What a person said. Of much text the conversation shows the beginning; the reader has it all.
-fn user(text: &str, images: usize, depth: Depth, options: &Options, room: usize) -> Vec<Row> {
+/// What a person said.
+fn user(text: &str, images: usize, room: usize) -> Vec<Row> {
     let mut rich = Rich::default();
     for number in 1..=images {
         rich.push(&format!("[Image {number}] "), dim());
     }
     rich.push(text, Style::default().bold().on(Token::UserMessageBg));
     let rail = Style::colored(Token::UserMessageText).on(Token::UserMessageBg);
-    let mut rows = rich.wrap(room);
-    // One row in the place of one would hide something for nothing.
-    if !depth.is_reader() && rows.len() > USER_ROWS + 1 {
-        let rest = more_rows(rows.len() - USER_ROWS);
-        rows.truncate(USER_ROWS);
-        let note = format!("{rest} · {}", options.view_hint);
-        rows.push(clipped(&note, dim(), room));
-    }
-    let rows = rows.into_iter();
+    let rows = rich.wrap(room).into_iter();
     rows.map(|row| prefixed("┃ ", rail.clone(), row)).collect()
 }
 

@@ -168,6 +168,11 @@ impl Group {
                 continue;
             }
             label_rows(call, view, options, &mut rows);
+            let is_told =
+                |reason: &&str| view.depth.is_reader() && details.begins(call.key, reason);
+            if let Some(reason) = call.reason().filter(|reason| !is_told(reason)) {
+                rows.push(rail("│ ", clipped(reason, muted(), room(view))));
+            }
             match view.depth {
                 Depth::Chat if call.state == State::Running => {
                     preview(&call.output, view, options.preview_rows, &mut rows);
@@ -270,9 +275,6 @@ fn label_rows(call: &Call, view: View, options: &Options, rows: &mut Vec<Row>) {
             _ => rows.push(rail("│ ", part)),
         }
     }
-    if let Some(reason) = call.reason() {
-        rows.push(rail("│ ", clipped(reason, muted(), room)));
-    }
 }
 
 /// The last rows of what a command has said so far.
@@ -366,7 +368,8 @@ fn detail(call: &Call, details: &Details, view: View, rows: &mut Vec<Row>) {
     }
 }
 
-pub(super) fn more_rows(count: usize) -> String {
+/// Says that so many rows are not shown.
+pub fn more_rows(count: usize) -> String {
     format!("{count} more row{}", if count == 1 { "" } else { "s" })
 }
 

@@ -16,6 +16,7 @@ mod window;
 
 pub use block::Block;
 pub use entry::body_rows;
+pub use group::more_rows;
 pub use options::{Depth, Options, View};
 pub use window::Place;
 
@@ -62,6 +63,8 @@ pub struct Transcript {
 #[derive(Debug, Default)]
 struct Handed {
     columns: usize,
+    /// They were made for other settings.
+    is_stale: bool,
     /// Rows by entry, of the last ones.
     rows: VecDeque<usize>,
 }
@@ -81,9 +84,11 @@ impl Transcript {
         }
     }
 
-    /// Uses other settings from now on. What was handed out stays as it is.
+    /// Uses other settings from now on. What was handed out is taken back with the next frame as far as
+    /// it is still on the screen.
     pub fn set_options(&mut self, options: Options) {
         self.options = options.cleaned();
+        self.handed.is_stale = true;
         self.cache.clear();
     }
 
@@ -358,10 +363,11 @@ impl Transcript {
         next.is_some_and(|entry| entry.state == State::Settled)
     }
 
-    /// Takes back what was handed out for another width, to be handed out again for this one: the
+    /// Takes back what was handed out for another width or other settings, to be handed out again: the
     /// whole entries among the last `on_screen` rows. Returns how many rows they had.
     pub fn take_back(&mut self, on_screen: usize, columns: usize) -> usize {
-        if self.handed.columns == columns {
+        let is_stale = std::mem::take(&mut self.handed.is_stale);
+        if self.handed.columns == columns && !is_stale {
             return 0;
         }
         let mut taken = 0;

@@ -190,7 +190,7 @@ fn every_end_has_its_verb() {
     let mut events = vec![TurnEvent::ToolBatch(calls)];
     events.extend((1..=5).map(TurnEvent::ToolStart));
     events.extend([
-        ended(1, Outcome::Failed, "stale", ""),
+        ended(1, Outcome::Failed, "stale", "it is stale: read it"),
         ended(2, Outcome::Failed, "error", ""),
         ended(3, Outcome::TimedOut, "timeout 1s", ""),
         ended(4, Outcome::Blocked, "not allowed here", ""),
@@ -210,6 +210,10 @@ fn every_end_has_its_verb() {
         "└ ctrl+o to view",
     ];
     assert_eq!(live(&transcript, 80), expected);
+    // The reader tells a reason once: with more about it when there is more.
+    let read = reader(&transcript, Depth::Review).join("\n");
+    assert!(read.contains("f1\n│ it is stale: read it\n├"), "{read}");
+    assert!(read.contains("f4\n│ not allowed here\n├"), "{read}");
     transcript.apply(&TurnEvent::TurnEnd { aborted: true });
     transcript.apply(&done(5, "late"));
     let rows = plain(&transcript.settled_rows(99));
@@ -349,10 +353,15 @@ fn the_reader_unfolds() {
         ..Options::default()
     });
     let rows = transcript.window(Place::default(), 2, View::chat(80));
-    assert_eq!(
-        styled(&rows)[0],
-        "  ⟨thinkingText bold|Plan⟩⟨thinkingText| first⟩"
-    );
+    let shown = "  ⟨thinkingText bold|Plan⟩⟨thinkingText| first⟩";
+    assert_eq!(styled(&rows)[0], shown);
+    // What is on the main screen comes again, once; what has left it stays.
+    assert_eq!(transcript.take_back(1, 80), 1);
+    assert_eq!(styled(&transcript.settled_rows(80))[0], shown);
+    assert_eq!(transcript.take_back(9, 80), 0);
+    transcript.set_options(Options::default());
+    assert_eq!(transcript.take_back(0, 80), 0);
+    assert!(transcript.settled_rows(80).is_empty());
 }
 
 #[test]

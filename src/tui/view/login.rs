@@ -8,9 +8,6 @@ use crate::tui::style::{Row, Style, Token};
 /// What follows the name of that which one cannot use.
 const NOT_YET: &str = " · not in this build yet";
 
-/// Rows of frame around the body.
-const FRAME: usize = 5;
-
 /// A provider that one can sign in to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provider {
@@ -201,10 +198,7 @@ impl Login {
                 let names: Vec<String> = self.offered(*means).map(name).collect();
                 let names = names.iter().map(String::as_str);
                 let mut rows = surface::choices(names, self.selected, columns);
-                let room = height.saturating_sub(FRAME).max(1);
-                let first = (self.selected + 1).saturating_sub(room);
-                rows.drain(..first);
-                rows.truncate(room);
+                surface::fit(&mut rows, self.selected, height);
                 (
                     "Sign in to".to_owned(),
                     rows,

@@ -1,13 +1,10 @@
 //! An extension's panel in the footer.
 
-use super::surface::{self, dim, framed};
+use super::surface::{self, FRAME, dim, framed};
 use super::widget;
 use crate::extension::ui::Panel;
 use crate::tui::rich::{Rich, clipped};
 use crate::tui::style::{Row, Style};
-
-/// Rows of the frame around the lines.
-const FRAME: usize = 5;
 
 /// How many lines of it are seen at a time in so many rows.
 pub fn page(panel: &Panel, height: usize) -> usize {

@@ -50,7 +50,8 @@ impl Settings {
         Some((&setting.key, &setting.options[next]))
     }
 
-    pub fn rows(&self, columns: usize) -> Vec<Row> {
+    /// The whole surface, in `height` rows where that is possible.
+    pub fn rows(&self, columns: usize, height: usize) -> Vec<Row> {
         let names = self
             .settings
             .iter()
@@ -59,6 +60,7 @@ impl Settings {
             .unwrap_or(0);
         let mut body = Vec::new();
         let mut category = None;
+        let mut selected_row = 0;
         for (index, setting) in self.settings.iter().enumerate() {
             if category.replace(&setting.category) != Some(&setting.category) {
                 if !body.is_empty() {
@@ -71,6 +73,9 @@ impl Settings {
                 ));
             }
             let selected = index == self.selected;
+            if selected {
+                selected_row = body.len();
+            }
             let style = if selected { surface::selected() } else { dim() };
             let value = setting.options.get(setting.current);
             let value = value.map_or(String::new(), |value| one_line(value, None));
@@ -86,6 +91,7 @@ impl Settings {
             }
             body.push(rich.clip(columns));
         }
+        surface::fit(&mut body, selected_row, height);
         let header = clipped("Settings", Style::default().bold(), columns);
         framed(header, body, "↑/↓ choose · ←/→ change · esc close", columns)
     }
@@ -123,14 +129,22 @@ mod tests {
             "────────────────────────",
             "↑/↓ choose · ←/→ change…",
         ];
-        assert_eq!(plain(&settings.rows(24)), expected);
+        assert_eq!(plain(&settings.rows(24, 99)), expected);
         settings.step(1);
         assert_eq!(settings.change(1), None);
         settings.step(1);
         assert_eq!(settings.change(1), None);
-        for columns in 0..40 {
-            check(&settings.rows(columns), columns);
+        for height in 0..12 {
+            let rows = plain(&settings.rows(24, height));
+            assert!(
+                rows.contains(&"› effort       ".into()),
+                "{height}: {rows:?}"
+            );
+            assert!(rows.len() <= height.max(surface::FRAME + 1));
         }
-        check(&Settings::default().rows(10), 10);
+        for columns in 0..40 {
+            check(&settings.rows(columns, 9), columns);
+        }
+        check(&Settings::default().rows(10, 0), 10);
     }
 }

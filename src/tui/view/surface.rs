@@ -4,6 +4,9 @@ use crate::tui::rich::{clipped, prefixed};
 pub use crate::tui::style::dim;
 use crate::tui::style::{Row, Style, Token};
 
+/// Rows that a frame adds to a body.
+pub const FRAME: usize = 5;
+
 /// Divider, header, blank row, body, divider, hint. The hint stands where the status row stood.
 pub fn framed(header: Row, body: Vec<Row>, hint: &str, columns: usize) -> Vec<Row> {
     let mut rows = vec![rule(Token::BorderAccent, columns), header, Row::default()];
@@ -11,6 +14,13 @@ pub fn framed(header: Row, body: Vec<Row>, hint: &str, columns: usize) -> Vec<Ro
     rows.push(divider(columns));
     rows.push(clipped(hint, dim(), columns));
     rows
+}
+
+/// Leaves of a body what fits into a surface of `height` rows: the part with the row `selected`.
+pub fn fit(body: &mut Vec<Row>, selected: usize, height: usize) {
+    let room = height.saturating_sub(FRAME).max(1);
+    body.drain(..(selected + 1).saturating_sub(room).min(body.len()));
+    body.truncate(room);
 }
 
 /// A line across.

@@ -216,10 +216,22 @@ fn questions_of_an_extension() {
                 ],
             ),
             (
-                "input",
+                "a long message",
                 &[
                     Type("\r"),
                     Miss("Deploy"),
+                    Ask(
+                        "ui.confirm",
+                        r#"{"title": "Run it?", "message": "rm -rf build dist node_modules && make clean all\nIt deletes what was built. It cannot be undone, and building all of it again takes twenty minutes on this machine, more on others, and needs the network.\nSeen 3 times today."}"#,
+                    ),
+                    See("Run it?"),
+                ],
+            ),
+            (
+                "input",
+                &[
+                    Type("\r"),
+                    Miss("Run it?"),
                     Ask(
                         "ui.input",
                         r#"{"title": "Tag", "placeholder": "such as v1.2"}"#,

@@ -295,7 +295,7 @@ impl App {
 
     /// The footer surface of an extension, when one shows.
     pub(super) fn extension_surface(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
-        let question = self.extensions.questions.rows(columns);
+        let question = self.extensions.questions.rows(columns, height);
         question.or_else(|| self.extensions.panels.rows(columns, height))
     }
 

@@ -46,6 +46,7 @@ struct Open {
     question: Question,
     /// The answers to pick from; without any the composer is the field.
     picker: Option<Picker>,
+    reading: view::Reading,
 }
 
 impl Questions {
@@ -64,7 +65,7 @@ impl Questions {
         let from = &question.from;
         let picker = match &question.ui {
             Ui::Select(select) => Some(view::picker(&select.title, from, &select.options)),
-            Ui::Confirm { title, message } => Some(view::yes_or_no(title, from, message)),
+            Ui::Confirm { title, .. } => Some(view::yes_or_no(title, from)),
             Ui::Input {
                 prefill, secret, ..
             } => {
@@ -78,7 +79,11 @@ impl Questions {
             // Only questions are added.
             _ => return false,
         };
-        self.open = Some(Open { question, picker });
+        self.open = Some(Open {
+            question,
+            picker,
+            reading: view::Reading::default(),
+        });
         true
     }
 
@@ -107,11 +112,18 @@ impl Questions {
         ))
     }
 
-    pub fn rows(&self, columns: usize) -> Option<Vec<Row>> {
-        let Open { question, picker } = self.open.as_ref()?;
+    /// The surface of the open one, in `height` rows where that is possible.
+    pub fn rows(&mut self, columns: usize, height: usize) -> Option<Vec<Row>> {
+        let Open {
+            question,
+            picker,
+            reading,
+        } = self.open.as_mut()?;
         Some(match (&question.ui, picker) {
-            (Ui::Confirm { .. }, Some(picker)) => view::confirm_rows(picker, columns),
-            (_, Some(picker)) => view::select_rows(picker, columns),
+            (Ui::Confirm { message, .. }, Some(picker)) => {
+                view::confirm_rows(picker, message, reading, columns, height)
+            }
+            (_, Some(picker)) => view::select_rows(picker, columns, height),
             (ui, None) => view::field_rows(ui.title(), &question.from, has_lines(ui), columns),
         })
     }
@@ -194,6 +206,7 @@ impl App {
         let Some(Open {
             question,
             picker: Some(picker),
+            reading,
         }) = &mut self.extensions.questions.open
         else {
             return;
@@ -203,6 +216,8 @@ impl App {
             Key::Up => picker.step(-1),
             Key::Down => picker.step(1),
             Key::Enter => self.answer_pick(),
+            Key::PageUp if is_confirm => reading.turn(-1),
+            Key::PageDown if is_confirm => reading.turn(1),
             _ if is_confirm => match press.text() {
                 Some('y' | 'Y') => self.answer(json!({"confirmed": true})),
                 Some('n' | 'N') => self.answer(json!({"confirmed": false})),
@@ -266,7 +281,10 @@ impl App {
 
     /// Pasted text goes into the field, or into the filter of a list.
     pub(in crate::tui::app) fn question_paste(&mut self, text: &str) {
-        let Some(Open { question, picker }) = &mut self.extensions.questions.open else {
+        let Some(Open {
+            question, picker, ..
+        }) = &mut self.extensions.questions.open
+        else {
             return;
         };
         if let Some(picker) = picker {

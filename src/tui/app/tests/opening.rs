@@ -1,6 +1,13 @@
 //! What opens by itself: trust, sign-in, and lines that come before there is a session.
 
+use super::super::submit::Line;
+use super::super::{Done, Opened};
 use super::*;
+use crate::agent::Reason;
+use crate::chat::{Image, Message};
+use crate::session::Entry;
+use crate::tui::composer::Composer;
+use crate::tui::transcript::Transcript;
 
 #[test]
 fn lines_wait_for_the_session() {
@@ -197,4 +204,124 @@ fn a_sentence_chooses_no_provider_to_sign_in_to() {
     table.now += Duration::from_millis(301);
     table.press("\r");
     assert_ne!(table.screen().replace("fix it", ""), before);
+}
+
+/// A session that opens with this past.
+fn opened(past: Past, reason: Reason, takes_images: bool) -> Done {
+    let mut spec = SessionSpec::for_test();
+    if !takes_images {
+        Arc::make_mut(&mut spec.selection.model).image_input = false;
+    }
+    Done::Opened(Ok(Box::new(Opened {
+        spec,
+        past,
+        transcript: Transcript::default(),
+        warnings: Vec::new(),
+        reason,
+    })))
+}
+
+#[test]
+fn the_first_prompt_goes_with_its_images() {
+    let image = || Image {
+        media_type: "image/png".into(),
+        data: "AA==".into(),
+    };
+    for takes_images in [true, false] {
+        let mut app = app(Registry::default());
+        app.session = None;
+        app.held_prompt = Some(Line {
+            images: vec![image()],
+            ..Line::of("look".into())
+        });
+        app.on_done(opened(Past::default(), Reason::Startup, takes_images));
+        let sent = app
+            .take_effects()
+            .into_iter()
+            .find_map(|effect| match effect {
+                Effect::Send(Input::Want(_, _, Want::Prompt(prompt, _))) => Some(prompt.images),
+                _ => None,
+            });
+        let draft = app.composer.draft();
+        if takes_images {
+            assert_eq!(sent, Some(vec![image()]));
+            assert!(draft.is_blank());
+        } else {
+            assert_eq!(sent, None);
+            assert_eq!(
+                (draft.buffer.text(), &*draft.images),
+                ("look", &[image()][..])
+            );
+        }
+    }
+}
+
+#[test]
+fn what_was_said_in_a_session_is_its_history() {
+    let entry = |message| Entry {
+        id: None,
+        message: Arc::new(message),
+    };
+    let mut app = app(Registry::default());
+    let past = Past {
+        entries: vec![
+            entry(Message::user("one")),
+            entry(Message::internal("not said")),
+            entry(Message::steered("two")),
+        ],
+        context_tokens: 32_000,
+        ..Past::default()
+    };
+    app.composer = Composer::new(vec!["one".into(), "three".into()]);
+    app.on_done(opened(past, Reason::Resume, true));
+    let now = Instant::now();
+    assert!(screen(&mut app, 20, now).contains("m · 50%"));
+    for expected in ["two", "three", "one", "one"] {
+        app.on_key(KeyPress::plain(Key::Up), now);
+        assert_eq!(app.composer.draft().buffer.text(), expected);
+    }
+}
+
+#[test]
+fn the_title_names_the_last_two_directories() {
+    let mut env = Env::default();
+    env.set("HOME", "/home/u");
+    for (cwd, expected) in [
+        ("/", "e · /"),
+        ("/srv/a/b", "e · a/b"),
+        ("/home/u", "e · ~"),
+        ("/home/u/proj", "e · ~/proj"),
+        ("/home/u/src/deep/proj", "e · ~/deep/proj"),
+    ] {
+        let mut app = app_in(cwd.into(), Home::at("/nowhere"), Registry::default());
+        app.process = Arc::new(Process {
+            env: Arc::new(env.clone()),
+            ..(*app.process).clone()
+        });
+        assert_eq!(app.title(), expected);
+    }
+}
+
+#[test]
+fn attachments_stand_above_what_waits_and_the_draft() {
+    let mut app = app(Registry::default());
+    app.composer.attach_image(Image {
+        media_type: "image/png".into(),
+        data: "AA==".into(),
+    });
+    let now = Instant::now();
+    let rows = |app: &mut App| {
+        let screen = screen(app, 20, now);
+        let rows: Vec<String> = screen.lines().take(6).map(String::from).collect();
+        rows
+    };
+    assert_eq!(rows(&mut app)[..4], ["", "[Image 1]", "", "┃ "]);
+    app.queue.later(Line::of("after".into()));
+    let shown = rows(&mut app);
+    assert_eq!(shown[1], "[Image 1]");
+    assert!(
+        shown[2].starts_with('─') && shown[3].starts_with("1 message"),
+        "{shown:?}"
+    );
+    assert_eq!(shown[4..], ["", "┃ "]);
 }

@@ -123,24 +123,11 @@ fn a_long_session_costs_what_is_new() {
 }
 
 #[test]
-fn a_long_prompt_is_folded_but_not_in_the_reader() {
-    let lines = |count: usize| {
-        let lines: Vec<String> = (1..=count).map(|n| format!("line {n}")).collect();
-        let mut transcript = Transcript::default();
-        transcript.push_user(&lines.join("\n"), 0);
-        transcript
-    };
-    let transcript = lines(900);
-    let shown = live(&transcript, 60);
-    assert_eq!(shown.len(), 21);
-    assert_eq!(
-        shown[19..],
-        ["┃ line 20", "┃ 880 more rows · ctrl+o to view"]
-    );
-    for depth in [Depth::Review, Depth::Full] {
-        let read = reader(&transcript, depth);
-        assert_eq!((read.len(), &*read[899]), (900, "┃ line 900"));
-    }
-    // Nothing is hidden only to say so.
-    assert_eq!(live(&lines(21), 60).last().unwrap(), "┃ line 21");
+fn a_long_prompt_is_shown_whole() {
+    let lines: Vec<String> = (1..=900).map(|n| format!("line {n}")).collect();
+    let mut transcript = Transcript::default();
+    transcript.push_user(&lines.join("\n"), 0);
+    let expected: Vec<String> = lines.iter().map(|line| format!("┃ {line}")).collect();
+    assert_eq!(reader(&transcript, Depth::Review), expected);
+    assert_eq!(plain(&transcript.settled_rows(60)), expected);
 }

@@ -38,6 +38,14 @@ fn lists_are_picked_from() {
         table.ask(ME, "ui.confirm", confirm.clone());
         assert_eq!(table.press(keys), answer, "{keys:?}");
     }
+    let mut table = Table::new();
+    let message = "word ".repeat(200) + "END";
+    table.ask(ME, "ui.confirm", json!({"title": "T", "message": message}));
+    assert!(!table.screen(40, 20).concat().contains("END"));
+    assert_eq!(table.press(&"\x1b[6~".repeat(9)), "");
+    assert!(table.screen(40, 20).concat().contains("END"));
+    table.press("\x1b[5~");
+    assert!(!table.screen(40, 20).concat().contains("END"));
 }
 
 #[test]
