@@ -27,6 +27,8 @@ pub type Job = u64;
 pub enum Action {
     /// Tell the frontend.
     Emit(Option<RequestId>, TurnEvent),
+    /// Tell the frontend what waits for the turn besides its own messages.
+    Held(RequestId, String),
     /// Answer a request of the frontend.
     Answer(RequestId, Answer),
     /// Read what the system prompt for this model is made of.

@@ -78,7 +78,7 @@ impl Session {
         self.conversation.push(Action::Reply(ask, result));
     }
 
-    fn send(&mut self, message: Held, run: bool) -> Result<(), String> {
+    fn send(&mut self, mut message: Held, run: bool) -> Result<(), String> {
         match &self.turn {
             Some(turn) if turn.is_stopping() => return Err("the turn is being stopped".into()),
             Some(turn) if turn.is_compaction() => {
@@ -88,6 +88,12 @@ impl Session {
                 return Err("a turn is running; use `run` or `when`".into());
             }
             Some(_) if run => {
+                if !message.internal {
+                    let id = RequestId::own(self.conversation.job());
+                    let text = message.content.clone();
+                    message.from = Some(id);
+                    self.conversation.push(Action::Held(id, text));
+                }
                 self.conversation.held.push_back(message);
             }
             None if run && self.shell.is_some() => return Err(RUNS.into()),

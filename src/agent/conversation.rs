@@ -63,7 +63,7 @@ pub struct Held {
     pub content: String,
     /// Whether only the model sees it.
     pub internal: bool,
-    /// The request that brought it, by which it can be amended.
+    /// By what it can be amended: the request that brought it, or an own id for what an extension says.
     pub from: Option<RequestId>,
 }
 
@@ -85,8 +85,8 @@ impl From<Held> for Prompt {
             images: Vec::new(),
             source: match held.from {
                 _ if held.internal => Source::Internal,
-                Some(_) => Source::Settled,
-                None => Source::Sent,
+                Some(id) if !id.is_own() => Source::Settled,
+                _ => Source::Sent,
             },
         }
     }

@@ -28,6 +28,15 @@ impl RequestId {
     /// What nobody asked for, such as a turn that an extension started. Its answer is told all the
     /// same.
     pub const NOBODY: Self = Self(0);
+
+    /// One of the core's own, for what an extension says. Frontends count from one.
+    pub(super) fn own(number: u64) -> Self {
+        Self(u64::MAX - number)
+    }
+
+    pub(super) fn is_own(self) -> bool {
+        self.0 > u64::MAX / 2
+    }
 }
 
 /// What a frontend may ask for.
@@ -303,6 +312,15 @@ pub enum Output {
         request: Option<RequestId>,
         /// What.
         event: TurnEvent,
+    },
+    /// What an extension says waits for the running turn, as the message of a [`Want::Steer`] does.
+    Held {
+        /// Where.
+        session: SessionKey,
+        /// By what it can be amended.
+        message: RequestId,
+        /// What.
+        text: String,
     },
     /// The one answer to a request.
     Answer {

@@ -211,6 +211,7 @@ impl Workers {
                 }
             }
             Action::Emit(..)
+            | Action::Held(..)
             | Action::Answer(..)
             | Action::Fork(..)
             | Action::CallExtension { .. }

@@ -52,6 +52,9 @@ impl Outbox {
             }
             self.bytes += 64 + text.len();
         }
+        if let Output::Held { text, .. } = &output {
+            self.bytes += 64 + text.len();
+        }
         self.waiting.push(output);
     }
 

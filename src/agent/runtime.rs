@@ -445,6 +445,11 @@ impl Runtime {
                             event,
                         });
                     }
+                    Action::Held(message, text) => self.outbox.push(Output::Held {
+                        session: key,
+                        message,
+                        text,
+                    }),
                     Action::Answer(request, answer) => {
                         self.outbox.push(Output::Answer { request, answer });
                     }

@@ -31,7 +31,7 @@ pub(crate) use host::host_of;
 pub use host::{Asked, Ended, Failure, Host, HostEvent, Launch, Serves};
 pub use manifest::{EventName, HookKind};
 pub use process::{Direction, FromChild};
-pub use registry::{ExtensionId, Owned, Registry, Reserved};
+pub use registry::{Bound, ExtensionId, Owned, Registry, Reserved};
 pub use startup::StartupAnswer;
 
 /// The protocol that e speaks.

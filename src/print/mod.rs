@@ -197,6 +197,7 @@ fn follow(core: Core, mut chooser: Chooser<'_>, printer: &mut Printer) -> u8 {
                 }
                 // Extensions say nothing where nobody looks.
                 Output::Answer { .. }
+                | Output::Held { .. }
                 | Output::Withdrawn(_)
                 | Output::ExtensionGone(_)
                 | Output::Diagnostic { .. }

@@ -39,7 +39,7 @@ impl Server {
             Output::Asked(asked) => self.asked(*asked),
             Output::Withdrawn(ask) => self.withdrawn(ask),
             // Nothing of an extension stays on show here.
-            Output::ExtensionGone(_) => {}
+            Output::ExtensionGone(_) | Output::Held { .. } => {}
             Output::Ending(signal) => self.on_ending(signal),
         }
     }

@@ -83,8 +83,9 @@ fn what_waits_is_bounded() {
 #[test]
 fn during_a_turn() {
     let refused = "reply Err(\"a turn is running; use `run` or `when`\")";
+    let held = "held word, reply Ok(Object {})";
     for (internal, run, next_turn, expected) in [
-        (false, true, false, DONE),
+        (false, true, false, held),
         (true, true, false, DONE),
         (false, false, false, refused),
         (true, false, false, refused),
@@ -92,6 +93,15 @@ fn during_a_turn() {
     ] {
         let mut table = Table::asking(|_| {}, Limits::default());
         table.check(send(internal, run, next_turn), expected);
+        // What a person sees waiting can be taken back.
+        let held = table.session.conversation.held.front();
+        if let Some(id) = held.and_then(|held| held.from) {
+            table.wants(9, Want::Amend(id, None), "answer 9");
+        }
+        assert_eq!(
+            table.session.conversation.held.len(),
+            usize::from(internal && run)
+        );
     }
 }
 

@@ -147,6 +147,7 @@ impl Table {
             Action::Forget(_) => "forget".into(),
             Action::RunShell(id, command) => format!("shell {id} {command}"),
             Action::CallExtension { id, .. } => format!("call {id}"),
+            Action::Held(_, text) => format!("held {text}"),
             Action::Tell(event, extra) => format!("tell {} {extra}", event.name()),
             Action::Reply(_, result) => format!("reply {result:?}"),
             Action::Undo(RequestId(id)) => format!("undo {id}"),

@@ -52,9 +52,12 @@ pub enum Listed {
 impl App {
     /// The draft is another one: pickers that follow it do so.
     pub(super) fn draft_changed(&mut self) {
-        if !self.draft_may_open_list() {
-            return;
+        if self.draft_may_open_list() {
+            self.open_list();
         }
+    }
+
+    fn open_list(&mut self) {
         // A prompt out of history is walked past; what it ends with is no search.
         let word = self.word().filter(|_| !self.composer.is_recalled());
         let Some((kind, range)) = word else {
@@ -86,7 +89,8 @@ impl App {
 
     /// Text was pasted. It narrows a list that is open and opens none: code and addresses are no search.
     pub(super) fn draft_was_pasted_into(&mut self) {
-        let word = self.word().filter(|_| self.surface.is_none());
+        let is_seen = self.surface.is_none() && !self.composer.is_field();
+        let word = self.word().filter(|_| is_seen);
         if let Some((kind, _)) = word {
             self.lists.asked = Some(kind);
             self.lists.dismissed = true;
@@ -150,8 +154,9 @@ impl App {
             }
         }
         if self.draft_may_open_list() {
+            // One that is open stays, whatever has come behind it.
             self.surface.take_if(|surface| !surface.offers_arguments());
-            self.follow_draft();
+            self.open_list();
         }
     }
 

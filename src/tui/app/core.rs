@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::session::Asked;
+use super::submit::Line;
 use super::turn::failure_text;
 use super::{App, Effect, Turn};
 use crate::agent::{Answer, Output, RequestId, TurnEvent};
@@ -20,6 +21,15 @@ impl App {
                 } => {
                     if self.session.as_ref().is_some_and(|one| one.key == session) {
                         self.on_event(request, &event, now);
+                    }
+                }
+                Output::Held {
+                    session,
+                    message,
+                    text,
+                } => {
+                    if self.session.as_ref().is_some_and(|one| one.key == session) {
+                        self.queue.held(message, Line::of(text));
                     }
                 }
                 Output::Answer { request, answer } => self.on_answer(request, answer, now),

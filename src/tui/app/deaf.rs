@@ -48,9 +48,10 @@ impl App {
     /// A key while the top surface ignores it, or one that means nothing to it.
     pub(super) fn type_ahead(&mut self, press: KeyPress, now: Instant) {
         self.keys_keep_coming(now);
-        // Who plays in a panel writes nothing.
-        if !self.panel_takes_keys() {
-            self.composer.key_behind(&press, &self.keymap);
+        // A secret, or the end of one, must not come to stand in clear.
+        if !self.plays() && !self.composer.is_secret() {
+            self.composer
+                .behind(|composer| composer.key(&press, &self.keymap));
         }
     }
 

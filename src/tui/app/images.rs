@@ -10,6 +10,7 @@ use super::{App, Done};
 use crate::agent::read_images;
 use crate::chat::Image;
 use crate::error::Error;
+use crate::extension::AskId;
 use crate::provider::Model;
 use crate::tui::clipboard::{self, Clip};
 
@@ -22,19 +23,31 @@ pub(super) const NO_INPUT: &str = "this model takes no images; choose another on
 /// Longest paste that may be a list of paths, in bytes.
 const MAX_PATHS: usize = 16 * 1024;
 
-/// A read for the draft that is on its way.
+/// Who takes what is pasted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The draft, also one that cannot be seen.
+    Draft,
+    /// This question.
+    Question(AskId),
+    /// The filter of a list, or a key that is being entered.
+    Surface,
+}
+
+/// A read that is on its way.
 #[derive(Debug)]
 pub(super) struct Reading {
     number: u64,
+    place: Place,
     /// Enter was pressed meanwhile.
     submits: bool,
 }
 
 impl App {
     /// ctrl+v: an image of the clipboard, else its text.
-    pub(super) fn read_clipboard(&mut self) {
+    pub(super) fn read_clipboard(&mut self, now: Instant) {
         let (process, cwd) = (self.process.clone(), self.cwd.clone());
-        self.read_for_draft(move || {
+        self.read_for(self.paste_place(now), move || {
             clipboard::read(&process.env, &cwd).map_err(|error| error.to_string())
         })
     }
@@ -51,66 +64,75 @@ impl App {
         let model = session.selection.model.clone();
         let paths: Vec<PathBuf> = paths.iter().map(|path| self.resolve(path)).collect();
         let text = text.to_owned();
-        self.read_for_draft(move || {
+        self.read_for(Place::Draft, move || {
             let images = named_images(&paths, &model).map(Clip::Images);
             Ok(images.unwrap_or_else(|why| Clip::Paths(text, why)))
         });
         true
     }
 
-    fn read_for_draft(&mut self, work: impl FnOnce() -> Result<Clip, String> + Send + 'static) {
+    fn read_for(
+        &mut self,
+        place: Place,
+        work: impl FnOnce() -> Result<Clip, String> + Send + 'static,
+    ) {
         if self.reading.is_some() {
             return;
         }
         let number = self.next_request().0;
         self.reading = Some(Reading {
             number,
+            place,
             submits: false,
         });
         self.task(move || Done::Clip(number, work()));
     }
 
     /// Whether Enter has to wait for a read; it acts when that ends.
-    pub(super) fn enter_waits(&mut self) -> bool {
-        let Some(reading) = &mut self.reading else {
-            return false;
-        };
-        reading.submits = true;
-        true
+    pub(super) fn enter_waits(&mut self, place: Place) -> bool {
+        let reading = self.reading.as_mut();
+        let reading = reading.filter(|reading| reading.place == place);
+        reading.map(|reading| reading.submits = true).is_some()
     }
 
-    /// A read for the draft has ended.
+    /// A read has ended.
     pub(super) fn clip_read(&mut self, number: u64, clip: Result<Clip, String>, now: Instant) {
         let Some(reading) = self.reading.take_if(|reading| reading.number == number) else {
             return;
         };
+        let place = reading.place;
         match clip {
-            Ok(Clip::Images(images)) => self.attach(images),
-            Ok(Clip::Text(text)) => self.paste(&text),
+            Ok(Clip::Images(images)) if place == Place::Draft => self.attach(images),
+            Ok(Clip::Images(_)) => self.tell("an image cannot go here"),
+            Ok(Clip::Text(text)) => self.paste_into(place, &text),
             Ok(Clip::Paths(text, why)) => {
-                self.paste(&text);
+                self.paste_into(place, &text);
                 self.tell_why_no_image(why.clone());
                 self.told_of_image = why;
             }
             Err(why) => self.tell(&why),
         }
-        match reading.submits {
-            true => self.submit(now),
-            false => self.draft_was_pasted_into(),
+        match place {
+            Place::Draft if !reading.submits => self.draft_was_pasted_into(),
+            // A field that has come into its place is not what was to be sent.
+            Place::Draft if !self.composer.is_field() => self.submit(now),
+            Place::Question(ask) if reading.submits && self.open_question() == Some(ask) => {
+                self.answer_field()
+            }
+            Place::Draft | Place::Question(_) | Place::Surface => {}
         }
     }
 
     fn attach(&mut self, images: Vec<Image>) {
-        let held = &self.composer.draft().images;
+        let takes_images = self.takes_images();
+        let held = &self.composer.own_draft().images;
         let size = |images: &[Image]| {
             images
                 .iter()
                 .map(|image| image.data.len() as u64)
                 .sum::<u64>()
         };
-        let refusal = if self.composer.is_field() {
-            "an image cannot go here".to_owned()
-        } else if !self.takes_images() {
+        let refusal = if !takes_images {
             NO_INPUT.to_owned()
         } else if held.len() + images.len() > Image::MAX_FILES {
             format!("a prompt carries up to {} images", Image::MAX_FILES)

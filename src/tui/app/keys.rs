@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::images::Place;
 use super::sessions::Next;
 use super::{ARMED, App, Effect, Surface};
 use crate::agent::Want;
@@ -18,8 +19,15 @@ impl App {
             return self.interrupt_all(now);
         }
         self.armed_until = None;
+        let has_panel = self.panel_has_keys();
+        if command == Some(Command::Clipboard) && !has_panel {
+            return self.read_clipboard(now);
+        }
         if self.reader_key(press, command) {
             return;
+        }
+        if command == Some(Command::Reader) && !has_panel {
+            return self.open_reader();
         }
         if self.is_deaf(now) {
             return self.type_ahead(press, now);
@@ -34,11 +42,9 @@ impl App {
             return;
         }
         match command {
-            Some(Command::Reader) => self.open_reader(),
             Some(Command::PageUp) => self.scroll.page(-1, &self.transcript),
             Some(Command::PageDown) => self.scroll.page(1, &self.transcript),
             Some(Command::Escape) => self.interrupt(),
-            Some(Command::Clipboard) => self.read_clipboard(),
             Some(Command::Editor) => {
                 let draft = self.composer.draft().buffer.expand();
                 self.effects.push(Effect::Edit(draft));
@@ -49,7 +55,9 @@ impl App {
             Some(Command::PreviousModel) => self.cycle_model(-1),
             Some(Command::NextEffort) => self.next_effort(),
             // Taken care of above.
-            Some(Command::Interrupt) | None => self.composer_key(press, now),
+            Some(Command::Interrupt | Command::Clipboard | Command::Reader) | None => {
+                self.composer_key(press, now)
+            }
         }
     }
 
@@ -71,7 +79,9 @@ impl App {
         }
         match self.composer.key(&press, &self.keymap) {
             Handled::Changed => {
-                self.typed_at = Some(now);
+                // Who has deleted all of it is not writing it.
+                let is_empty = self.composer.draft().buffer.is_empty();
+                self.typed_at = (!is_empty).then_some(now);
                 self.draft_was_edited()
             }
             Handled::Submit => self.submit(now),
@@ -86,36 +96,58 @@ impl App {
     }
 
     pub fn on_paste(&mut self, text: &str, now: Instant) {
-        if self.reader.is_some() {
-            return;
-        }
-        let is_deaf = self.is_deaf(now) && !self.composer.is_field();
-        if is_deaf || matches!(self.surface, Some(Surface::Trust(_))) {
-            self.keys_keep_coming(now);
-            return self.paste(text);
-        }
         if self.extension_paste(text) {
             return;
         }
-        match &mut self.surface {
-            Some(Surface::Login(login)) => return login.type_text(text),
-            Some(surface) if surface.takes_keys() => return self.filter_picker(Some(text)),
-            Some(_) | None => {}
+        let place = self.paste_place(now);
+        if place != Place::Draft {
+            return self.paste_into(place, text);
+        }
+        if self.is_deaf(now) || matches!(self.surface, Some(Surface::Trust(_))) {
+            self.keys_keep_coming(now);
         }
         if !self.paste_paths(text) {
-            self.paste(text);
+            self.paste_into(place, text);
             self.draft_was_pasted_into();
         }
     }
 
+    /// Who takes pasted text now. What takes none leaves it to the draft.
+    pub(super) fn paste_place(&self, now: Instant) -> Place {
+        let is_covered = self.reader.is_some() || self.pane_has_focus();
+        match &self.surface {
+            _ if is_covered || self.is_deaf(now) && !self.composer.is_field() => Place::Draft,
+            Some(Surface::Trust(_) | Surface::Settings(_)) => Place::Draft,
+            Some(surface) if surface.takes_keys() => Place::Surface,
+            Some(_) => Place::Draft,
+            None => self.open_question().map_or(Place::Draft, Place::Question),
+        }
+    }
+
+    /// Puts text where it was meant for, if that is still there: what is for a field or a list must not
+    /// come to stand in a draft.
+    pub(super) fn paste_into(&mut self, place: Place, text: &str) {
+        match place {
+            Place::Draft => self.paste(text),
+            Place::Question(ask) if self.open_question() == Some(ask) => self.question_paste(text),
+            Place::Question(_) => {}
+            Place::Surface => match &mut self.surface {
+                Some(Surface::Login(login)) => login.type_text(text),
+                Some(surface) if surface.takes_keys() => self.filter_picker(Some(text)),
+                Some(_) | None => {}
+            },
+        }
+    }
+
     /// Puts text into the draft, as a marker when it is long.
-    pub(super) fn paste(&mut self, text: &str) {
+    fn paste(&mut self, text: &str) {
         let style = PasteStyle::default();
         let style = PasteStyle {
             placeholder: self.settings.paste_placeholder as usize,
             label: self.settings.paste_label.as_deref().unwrap_or(style.label),
         };
-        if let Err(error) = self.composer.paste(text, style) {
+        let pasted = self.composer.behind(|draft| draft.paste(text, style));
+        if let Err(error) = pasted {
             self.transcript.push_error(&error.to_string());
         }
     }
@@ -132,6 +164,7 @@ impl App {
         self.queue_forget();
         self.close_surfaces();
         self.composer.clear();
+        self.typed_at = None;
         self.held_prompt = None;
         self.armed_until = Some(now + ARMED);
     }

@@ -27,6 +27,8 @@ struct Waiting {
     /// The core holds it under this request for the running turn. Other lines are carried out when
     /// nothing runs.
     turn: Option<RequestId>,
+    /// An extension says it: what is left of it is nobody's draft.
+    is_theirs: bool,
     /// Texts of before edits: the turn may have taken one of those.
     earlier: Vec<String>,
     /// An edit that was left without being applied.
@@ -46,6 +48,14 @@ impl Queue {
         self.push(line, Some(request));
     }
 
+    /// A message of an extension waits for the turn.
+    pub fn held(&mut self, message: RequestId, line: Line) {
+        self.push(line, Some(message));
+        if let Some(waiting) = self.messages.last_mut() {
+            waiting.is_theirs = true;
+        }
+    }
+
     /// A line has to wait until nothing runs.
     pub fn later(&mut self, line: Line) {
         self.push(line, None);
@@ -62,6 +72,7 @@ impl Queue {
         self.messages.push(Waiting {
             line,
             turn,
+            is_theirs: false,
             earlier: Vec::new(),
             edit: None,
         });
@@ -148,8 +159,9 @@ impl App {
 
     /// Removes a message that is to be a draft again. One that was being edited is one already.
     fn withdraw(&mut self, at: usize) -> Line {
+        let is_theirs = self.queue.messages[at].is_theirs;
         let (mut line, is_draft) = self.take_waiting(at);
-        if is_draft {
+        if is_draft || is_theirs {
             line.text.clear();
         }
         line
@@ -455,6 +467,37 @@ mod tests {
             table.press("\x01\x1b[A");
             assert_eq!(table.draft(), back, "{typed} {key:?}");
         }
+    }
+
+    /// What an extension says to the turn waits, is amended and taken like what is typed.
+    #[test]
+    fn messages_of_extensions_wait_too() {
+        let mut table = Table::new();
+        table.press("one\r");
+        let turn = table.last();
+        table.event(turn, TurnEvent::TurnStart);
+        table.press("two\r");
+        let message = RequestId(u64::MAX);
+        let held = |session| Output::Held {
+            session: SessionKey(session),
+            message,
+            text: "theirs".into(),
+        };
+        table.app.on_outputs(vec![held(1), held(7)], table.now);
+        let shown = screen(&mut table.app, 40, table.now);
+        assert!(shown.contains("2 messages waiting · both steer"), "{shown}");
+        table.press("\x1b[A");
+        assert_eq!(table.draft(), "theirs");
+        table.press("!\r");
+        assert_eq!(table.app.queue.amends[0].1.message, message);
+        table.event(turn, TurnEvent::Steered("theirs!".into()));
+        assert_eq!(table.app.queue.band().waiting, 1);
+        // One that is not taken is no draft of the person's.
+        table.app.on_outputs(vec![held(1)], table.now);
+        let discarded = ["two", "theirs"].map(String::from).to_vec();
+        table.event(turn, TurnEvent::Discarded(discarded));
+        assert_eq!(table.draft(), "two");
+        assert_eq!(table.app.queue.band().waiting, 0);
     }
 
     #[test]

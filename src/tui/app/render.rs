@@ -21,6 +21,9 @@ use crate::tui::view::{
 /// Columns of a path in the status row.
 const CWD: usize = 40;
 
+/// Rows that a panel has in any case: its frame and a few lines.
+const PANEL: usize = 8;
+
 /// The rows below the transcript.
 struct Below {
     rows: Vec<Row>,
@@ -84,9 +87,9 @@ impl App {
     }
 
     fn below(&mut self, columns: usize, height: usize, now: Instant, late: bool) -> Below {
-        let mut rows = Vec::new();
+        let mut above = Vec::new();
         match self.running() {
-            Some(turn) => rows.extend(self.activity(turn, columns, now, late)),
+            Some(turn) => above.extend(self.activity(turn, columns, now, late)),
             None => {
                 let text = self.activity_slots();
                 if !text.is_empty() {
@@ -94,17 +97,17 @@ impl App {
                         text: &text,
                         lit: None,
                     };
-                    rows.extend(activity::rows(&label, late, columns));
+                    above.extend(activity::rows(&label, late, columns));
                 }
             }
         }
-        let widgets = self.widgets(columns);
-        if rows.is_empty() && !widgets.is_empty() {
-            rows.push(Row::default());
+        let mut widgets = self.widgets(columns);
+        if above.is_empty() && !widgets.is_empty() {
+            widgets.insert(0, Row::default());
         }
-        rows.extend(widgets);
+        let mut rows = Vec::new();
         let attachments = self.composer.attachments();
-        if rows.is_empty() && attachments.is_some() {
+        if above.is_empty() && widgets.is_empty() && attachments.is_some() {
             rows.push(Row::default());
         }
         rows.extend(attachments);
@@ -142,26 +145,35 @@ impl App {
             Some(surface) => surface.takes_keys(),
             None => self.extension_takes_keys(),
         };
+        // Widgets give way to what has the keys, and to a part of what is only looked at.
+        let room = height.saturating_sub(above.len() + rows.len());
+        let is_first = self.surface.is_some() || self.has_question() || takes_keys;
+        let room = match is_first {
+            true => room,
+            false => room.saturating_sub(widgets.len()).max(room.min(PANEL)),
+        };
         match &mut self.surface {
-            Some(surface) => {
-                rows.extend(surface.rows(hint, columns, height.saturating_sub(rows.len())))
-            }
-            None => {
-                let room = height.saturating_sub(rows.len());
-                match self.extension_surface(columns, room) {
-                    Some(surface) => rows.extend(surface),
-                    None => {
-                        rows.push(Row::default());
-                        rows.push(self.status(columns, now));
-                    }
+            Some(surface) => rows.extend(surface.rows(hint, columns, room)),
+            None => match self.extension_surface(columns, room) {
+                Some(surface) => rows.extend(surface),
+                None => {
+                    rows.push(Row::default());
+                    rows.push(self.status(columns, now));
                 }
-            }
+            },
         }
         if let Some(hint) = rows.pop() {
             rows.push(self.with_question(hint, columns));
         }
+        widgets.truncate(height.saturating_sub(above.len() + rows.len()));
+        above.extend(widgets);
+        let caret = Caret {
+            row: caret.row + above.len(),
+            ..caret
+        };
+        above.extend(rows);
         Below {
-            rows,
+            rows: above,
             caret: Some(caret).filter(|_| !takes_keys || typed_into.is_some()),
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use super::images::{NO_INPUT, QUESTION, without_path};
+use super::images::{NO_INPUT, Place, QUESTION, without_path};
 use super::session::Asked;
 use super::{App, Done, Effect, Turn, commands};
 use crate::agent::{Input, Limits, Prompt, RequestId, Source, Want};
@@ -87,7 +87,7 @@ impl App {
     /// Enter was pressed in the composer.
     pub(super) fn submit(&mut self, now: Instant) {
         self.typed_at = None;
-        if self.enter_waits() || self.composer.draft().is_blank() {
+        if self.enter_waits(Place::Draft) || self.composer.draft().is_blank() {
             return;
         }
         let text = self.composer.draft().buffer.expand();

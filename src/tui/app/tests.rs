@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::sessions::Next;
-use super::{App, Effect, Session, TuiOptions, Turn};
+use super::{App, Done, Effect, Session, TuiOptions, Turn};
 use crate::agent::{
     Answer, Input, Output, Past, Process, RequestId, SessionKey, SessionSpec, TurnEvent, Want,
 };
@@ -21,6 +21,7 @@ use crate::config::Home;
 use crate::extension::{AskId, Asked, ExtensionId, HookKind, Registry, Verdict, request};
 use crate::provider;
 use crate::sys::Env;
+use crate::tui::clipboard::Clip;
 use crate::tui::frame::Size;
 use crate::tui::key::{InputEvent, Key, KeyPress, Parser};
 use crate::tui::testing::{check, plain};

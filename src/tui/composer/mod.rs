@@ -249,16 +249,16 @@ impl Composer {
         self.field = Some(Field { draft, is_secret });
     }
 
-    /// Handles a key for the draft, also while a field is in its place.
-    pub fn key_behind(&mut self, press: &KeyPress, keymap: &Keymap) -> Handled {
+    /// Does something with the draft, also while a field is in its place.
+    pub fn behind<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let Some(mut field) = self.field.take() else {
-            return self.key(press, keymap);
+            return act(self);
         };
         std::mem::swap(&mut self.draft, &mut field.draft);
-        let handled = self.key(press, keymap);
+        let done = act(self);
         std::mem::swap(&mut self.draft, &mut field.draft);
         self.field = Some(field);
-        handled
+        done
     }
 
     /// Closes the field; returns what was written into it. The draft is back.

@@ -111,7 +111,7 @@ fn a_pane_is_walked_through_with_keys() {
         ("X", "pane.key shift+x"),
         ("\x0e", "pane.key ctrl+n"),
         ("\x1b[Z", "pane.key shift+tab"),
-        ("\x0f", "pane.key ctrl+o"),
+        ("\x0b", "pane.key ctrl+k"),
         ("\r", "pane.activate files i8"),
     ] {
         pty.send(keys);

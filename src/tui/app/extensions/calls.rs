@@ -16,7 +16,7 @@ use crate::tui::key::KeyPress;
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     open: HashMap<RequestId, Call>,
-    /// Whose command or shortcut was the last thing that the person did.
+    /// Whose command, shortcut or key was the last thing that the person did.
     last: Option<ExtensionId>,
 }
 
@@ -24,6 +24,10 @@ impl Calls {
     /// Whether the person has just turned to this extension, and to nothing else since.
     pub fn is_wanted(&self, id: ExtensionId) -> bool {
         self.last == Some(id)
+    }
+
+    pub fn turned_to(&mut self, id: ExtensionId) {
+        self.last = Some(id);
     }
 
     pub fn turned_away(&mut self) {
@@ -65,7 +69,7 @@ impl App {
         let session = self.session.as_ref().map(|session| session.key);
         let calls = &mut self.extensions.calls;
         calls.open.insert(request, Call { what, session });
-        calls.last = Some(to);
+        calls.turned_to(to);
         self.extensions.prompt = Some((to, PROMPT));
         self.effects.push(Effect::Send(Input::Call {
             request,

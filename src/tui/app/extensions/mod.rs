@@ -105,6 +105,7 @@ impl App {
                     owner: asked.from,
                     from: asked.extension,
                     ui,
+                    is_wanted: self.extensions.calls.is_wanted(asked.from),
                 };
                 self.extensions.questions.add(question);
             }
@@ -189,7 +190,12 @@ impl App {
             self.surface.is_none() && self.reader.is_none() && !extensions.panels.is_open();
         if is_free && self.session.is_some() && extensions.questions.open_next(&mut self.composer) {
             self.pane_steps_back();
-            self.deafen(now);
+            // Who has turned to the asker, and to nothing else since, looks at what comes of it.
+            let wanted = self.extensions.questions.wanted();
+            match wanted.is_some_and(|owner| self.extensions.calls.is_wanted(owner)) {
+                true => self.deaf = Deaf::No,
+                false => self.deafen(now),
+            }
         }
     }
 
@@ -203,9 +209,22 @@ impl App {
         question::waiting(&asks, !is_behind_pane, row, columns)
     }
 
-    /// Whether keys are for a panel. A question that was open before it stands over it.
-    pub(super) fn panel_takes_keys(&self) -> bool {
-        self.extensions.panels.takes_keys()
+    /// Whether who presses keys plays in a panel or a pane and writes nothing, also when a question has
+    /// come over it.
+    pub(super) fn plays(&self) -> bool {
+        let pane = self.extensions.pane.as_ref();
+        self.extensions.panels.takes_keys() || pane.is_some_and(|pane| pane.focused)
+    }
+
+    /// Whether an interactive panel has the keys, all but two.
+    pub(super) fn panel_has_keys(&self) -> bool {
+        let is_covered = self.reader.is_some() || self.surface.is_some() || self.has_question();
+        self.extensions.panels.takes_keys() && !is_covered && !self.pane_has_focus()
+    }
+
+    /// The question that is open.
+    pub(super) fn open_question(&self) -> Option<AskId> {
+        self.extensions.questions.open()
     }
 
     pub(super) fn has_question(&self) -> bool {
@@ -226,8 +245,8 @@ impl App {
             return true;
         }
         if self.pane_has_focus() {
-            self.typed_at = Some(now);
             self.pane_key(press);
+            self.typed_at = self.pane_is_open().then_some(now);
             return true;
         }
         if self.surface.is_some() {
@@ -244,15 +263,18 @@ impl App {
         self.panel_key(press)
     }
 
-    /// Text was pasted: whether an extension's surface took it.
+    /// Text was pasted: whether it was keys for an extension.
     pub(super) fn extension_paste(&mut self, text: &str) -> bool {
         let before = self.effects.len();
-        let is_taken = if self.pane_has_focus() {
+        let has_pane = self.pane_has_focus() && self.reader.is_none();
+        let is_taken = has_pane || self.panel_has_keys();
+        if has_pane {
             self.paste_keys(text, Self::pane_key);
-            true
-        } else {
-            self.surface.is_none() && (self.question_paste(text) || self.panel_paste(text))
-        };
+        } else if is_taken {
+            self.paste_keys(text, |app, press| {
+                app.panel_key(press);
+            });
+        }
         self.awaits_since(before);
         is_taken
     }
@@ -260,7 +282,12 @@ impl App {
     /// Takes note of whom a person waits for, if somebody was told something since then.
     pub(super) fn awaits_since(&mut self, before: usize) {
         for effect in &self.effects[before..] {
-            if let Effect::Send(Input::Notify(to, ..)) = effect {
+            if let Effect::Send(Input::Notify(to, method, _)) = effect {
+                match *method {
+                    // What its owner opens now must not take the keys again.
+                    "pane.closed" => self.extensions.calls.turned_away(),
+                    _ => self.extensions.calls.turned_to(*to),
+                }
                 self.extensions.prompt = Some((*to, PROMPT));
             }
         }
@@ -276,7 +303,7 @@ impl App {
     pub(super) fn extension_takes_keys(&self) -> bool {
         match self.has_question() {
             true => !self.composer.is_field(),
-            false => self.panel_takes_keys(),
+            false => self.extensions.panels.takes_keys(),
         }
     }
 

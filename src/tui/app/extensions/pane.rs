@@ -26,7 +26,7 @@ pub(super) struct ShownPane {
     view: Pane,
     /// Where the owner would put it.
     side: Option<Side>,
-    focused: bool,
+    pub focused: bool,
     /// Whether the person went to it from something that is open over the conversation.
     first: bool,
     /// Where it was drawn last; nowhere while it is hidden.
@@ -172,7 +172,9 @@ impl App {
             }
             Entered::Attached { label, text } => {
                 pane.focused = false;
-                self.composer.attach_pane(&label, text);
+                // An answer, or a secret, is no place for them.
+                self.composer
+                    .behind(|draft| draft.attach_pane(&label, text));
             }
             Entered::Nothing => {}
         }

@@ -123,16 +123,6 @@ impl App {
         true
     }
 
-    pub(super) fn panel_paste(&mut self, text: &str) -> bool {
-        let takes_keys = self.extensions.panels.takes_keys();
-        if takes_keys {
-            self.paste_keys(text, |app, press| {
-                app.panel_key(press);
-            });
-        }
-        takes_keys
-    }
-
     /// A short paste as the keys that would have typed it; a long one is none.
     pub(super) fn paste_keys(&mut self, text: &str, key: impl Fn(&mut Self, KeyPress)) {
         if text.chars().count() > PASTED_KEYS {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
+use super::super::images::Place;
 use super::super::{App, Effect};
 use super::answered;
 use crate::config::keybindings::Action;
@@ -28,6 +29,8 @@ pub(super) struct Question {
     pub owner: ExtensionId,
     pub from: String,
     pub ui: Ui,
+    /// Whether it comes of what the person has just done.
+    pub is_wanted: bool,
 }
 
 /// The open question, and those that wait for their turn.
@@ -86,6 +89,17 @@ impl Questions {
 
     pub fn is_open(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// Which question is open.
+    pub fn open(&self) -> Option<AskId> {
+        Some(self.open.as_ref()?.question.ask)
+    }
+
+    /// Whose open question comes of what the person did.
+    pub fn wanted(&self) -> Option<ExtensionId> {
+        let question = &self.open.as_ref()?.question;
+        question.is_wanted.then_some(question.owner)
     }
 
     /// Who asks what, when nothing can be seen of it.
@@ -177,11 +191,10 @@ impl App {
         let has_lines = has_lines(&open.question.ui);
         match command(&press) {
             _ if press == KeyPress::plain(Key::Escape) => {
-                let closed = self.extensions.questions.close(&mut self.composer);
-                self.effects.extend(closed.map(cancelled));
+                self.cancel();
             }
             Some(Command::Editor) if has_lines => return false,
-            Some(Command::Redraw | Command::Suspend | Command::Reader) => return false,
+            Some(Command::Redraw | Command::Suspend) => return false,
             _ if open.picker.is_some() => self.pick_key(press),
             Some(_) => {}
             None => self.field_key(press, has_lines),
@@ -216,7 +229,7 @@ impl App {
         }
     }
 
-    /// Answers with the selected entry; where nothing matches there is none.
+    /// Answers with the selected entry; a list in which nothing matches is closed.
     fn answer_pick(&mut self) {
         let result = self.extensions.questions.open.as_ref().and_then(|open| {
             let chosen = open.picker.as_ref()?.chosen()?;
@@ -225,9 +238,15 @@ impl App {
                 _ => Some(json!({"confirmed": chosen == 0})),
             }
         });
-        if let Some(result) = result {
-            self.answer(result);
+        match result {
+            Some(result) => self.answer(result),
+            None => self.cancel(),
         }
+    }
+
+    fn cancel(&mut self) {
+        let closed = self.extensions.questions.close(&mut self.composer);
+        self.effects.extend(closed.map(cancelled));
     }
 
     fn answer(&mut self, result: Value) {
@@ -251,25 +270,29 @@ impl App {
         }
     }
 
-    fn answer_field(&mut self) {
+    pub(in crate::tui::app) fn answer_field(&mut self) {
+        let place = self.open_question().map(Place::Question);
+        if place.is_some_and(|place| self.enter_waits(place)) {
+            return;
+        }
         let text = self.composer.close_field().unwrap_or_default();
         self.answer(json!({"text": text}));
     }
 
     /// Pasted text goes into the field, or into the filter of a list.
-    pub(super) fn question_paste(&mut self, text: &str) -> bool {
+    pub(in crate::tui::app) fn question_paste(&mut self, text: &str) {
         let Some(Open {
             question, picker, ..
         }) = &mut self.extensions.questions.open
         else {
-            return false;
+            return;
         };
         if let Some(picker) = picker {
             // Two answers are not narrowed.
             if let Ui::Select(_) = question.ui {
                 picker.extend_query(text);
             }
-            return true;
+            return;
         }
         // The answer is text alone, so a marker would stand for nothing.
         let style = PasteStyle {
@@ -283,7 +306,6 @@ impl App {
         if let Err(error) = self.composer.paste(&text, style) {
             self.transcript.push_error(&error.to_string());
         }
-        true
     }
 
     /// What the open field of a question shows while it is empty.

@@ -15,7 +15,7 @@ use crate::agent::{
 };
 use crate::extension::answer::Rendered;
 use crate::extension::manifest::{self, Render};
-use crate::extension::{AskId, Asked, ExtensionId, Failure, Owned, Registry, request};
+use crate::extension::{AskId, Asked, Bound, ExtensionId, Failure, Owned, Registry, request};
 use crate::tui::frame::Size;
 use crate::tui::testing::{check, plain};
 use crate::tui::transcript::Transcript;
@@ -37,11 +37,18 @@ impl Table {
         let (manifest, _) = manifest::parse(&json!({
             "name": "me",
             "commands": [{"name": "go", "completions": true}, {"name": "plain"}],
+            "shortcuts": [{"key": "alt+y"}],
         }))
         .unwrap();
-        let owned = |item| Owned { owner: ME, item };
+        fn owned<T>(item: T) -> Owned<T> {
+            Owned { owner: ME, item }
+        }
         let registry = Registry {
             commands: manifest.commands.into_iter().map(owned).collect(),
+            shortcuts: Vec::from_iter(manifest.shortcuts.into_iter().map(|shortcut| {
+                let chord = shortcut.key.clone();
+                owned(Bound { chord, shortcut })
+            })),
             renders: vec![Render::Assistant, Render::Tool("look".into())],
             ..Registry::default()
         };

@@ -337,3 +337,38 @@ fn help_lists_templates_and_how_to_quit() {
     }
     assert_eq!(screen.matches("/quit").count(), 1, "{screen}");
 }
+
+/// The reader and the clipboard are reached whatever of e's own is open.
+#[test]
+fn what_is_open_keeps_nobody_from_reading_and_pasting() {
+    for (opens, draft) in [
+        ("", "off"),
+        ("/re", "/reoff"),
+        ("/settings\r", "off"),
+        // These have a use for text of their own, or it may be a key.
+        ("/models\r", ""),
+        ("/trust\r", ""),
+        ("/login\r", ""),
+    ] {
+        for from_reader in [false, true] {
+            let mut table = Table::ready(&[]);
+            table.press(opens);
+            table.press("\x0f");
+            assert!(table.app.reader.is_some(), "{opens:?}");
+            if !from_reader {
+                table.press("␛");
+            }
+            table.app.on_key(keys("\x16")[0], table.now);
+            table.app.effects.clear();
+            let clip = Ok(Clip::Text("off".into()));
+            let read = Done::Clip(table.app.last_request, clip);
+            table.app.on_done(read);
+            // Who reads sees no list.
+            let draft = match from_reader && !draft.contains("off") {
+                true => "off",
+                false => draft,
+            };
+            assert_eq!(table.draft(), draft, "{opens:?}");
+        }
+    }
+}

@@ -93,6 +93,22 @@ fn the_pane_is_reached_while_a_question_is_open() {
     assert_eq!(table.press("\r"), r#"={"confirmed":true}"#);
 }
 
+/// Rows that are attached meanwhile are for the draft.
+#[test]
+fn no_answer_holds_rows_of_a_pane() {
+    for secret in [false, true] {
+        let mut table = Table::new();
+        table.press("see ");
+        table.now += Duration::from_secs(2);
+        table.ask(ME, "ui.pane", pane("p"));
+        table.ask(ME, "ui.input", json!({"title": "T", "secret": secret}));
+        table.screen(120, 20);
+        assert_eq!(table.press("an\x14\t\r"), "");
+        assert_eq!(table.press("swer\r"), r#"={"text":"answer"}"#);
+        assert_eq!(table.draft(), "see \nChanges:\nfirst\n");
+    }
+}
+
 #[test]
 fn the_mouse_finds_its_place_in_a_pane() {
     let mut table = Table::new();
@@ -159,6 +175,8 @@ fn panes_are_replaced_and_closed() {
     table.press("/plain\r");
     table.ask(ME, "ui.pane", pane("p"));
     assert!(table.app.pane_has_focus());
+    // It stands beside what ctrl+c closes.
+    assert_eq!(table.press("\x03"), "");
     assert_eq!(table.ask(ME, "ui.pane", pane("p")), "={}");
     let replaced = table.ask(OTHER, "ui.pane", pane("q"));
     assert_eq!(replaced, r#"={} 0:pane.closed{"pane":"p"}"#);

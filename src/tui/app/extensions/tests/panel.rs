@@ -2,6 +2,7 @@
 
 use super::super::PROMPT;
 use super::*;
+use crate::tui::clipboard::Clip;
 use crate::tui::key::{Key, KeyPress};
 
 #[test]
@@ -87,4 +88,90 @@ fn a_panel_that_is_only_looked_at_scrolls() {
     seen(&mut table);
     let down = KeyPress::plain(Key::PageDown);
     assert!(!table.app.panel_key(down));
+}
+
+/// Only an interactive panel that has the keys gets these two as well.
+#[test]
+fn reading_and_pasting_come_before_what_extensions_show() {
+    let board = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    let select = json!({"title": "T", "options": ["on", "off"]});
+    let input = json!({"title": "T"});
+    let secret = json!({"title": "T", "secret": true});
+    let picked = r#"={"value":"off","label":"off"}"#;
+    // `^` stands for the end of the read.
+    for (method, params, typed, draft, answer) in [
+        ("ui.pane", pane("p"), "\x14\x16^", "of\nf", ""),
+        ("ui.panel", board, "\x14\x16^", "of\nf", ""),
+        ("ui.select", select, "\x16^\r", "", picked),
+        ("ui.input", secret, "\x16^\r", "", r#"={"text":"off"}"#),
+        // Enter waits for what is being read.
+        (
+            "ui.input",
+            input.clone(),
+            "\x16\r^",
+            "",
+            r#"={"text":"of f"}"#,
+        ),
+        // What cannot be seen gets nothing, and what is not there any more.
+        (
+            "ui.input",
+            input.clone(),
+            "\x0f\x16^␛\r",
+            "of\nf",
+            r#"={"text":""}"#,
+        ),
+        ("ui.input", input, "\x16␛^", "", r#"={"cancelled":true}"#),
+    ] {
+        let mut table = Table::new();
+        table.ask(ME, "ui.pane", pane("p"));
+        table.ask(ME, method, params);
+        let mut told = Vec::new();
+        for (index, typed) in typed.split('^').enumerate() {
+            if index > 0 {
+                let clip = Ok(Clip::Text("of\nf".into()));
+                let read = Done::Clip(table.app.last_request, clip);
+                table.app.on_done(read);
+                told.push(table.told());
+            }
+            // The task that would read is not run.
+            for press in keys(typed) {
+                table.app.on_key(press, table.now);
+                table
+                    .app
+                    .effects
+                    .retain(|effect| !matches!(effect, Effect::Task(_)));
+            }
+            told.push(table.told());
+        }
+        assert_eq!(told.concat(), answer, "{method} {typed:?}");
+        assert_eq!(table.draft(), draft, "{method} {typed:?}");
+        assert_eq!(table.press("\x0f"), "");
+        assert!(table.app.reader.is_some());
+    }
+}
+
+#[test]
+fn widgets_give_way_to_a_panel() {
+    let lines = |what: &str| Vec::from_iter((0..8).map(|n| format!("{what} {n}")));
+    for (interactive, rows, panel, widgets) in [
+        (true, 10, 2, 0),
+        (true, 24, 8, 8),
+        (true, 20, 8, 4),
+        (false, 10, 2, 0),
+        (false, 20, 3, 8),
+    ] {
+        let mut table = Table::new();
+        table.ask(ME, "ui.widget", json!({"lines": lines("widget")}));
+        let shown = json!({"title": "P", "lines": lines("line"), "interactive": interactive});
+        table.ask(ME, "ui.panel", shown);
+        let screen = table.screen(60, rows);
+        let count = |what: &str| screen.iter().filter(|row| row.contains(what)).count();
+        assert!(screen.len() <= rows.into(), "{screen:?}");
+        assert!(screen.contains(&"┃".into()), "{screen:?}");
+        assert_eq!(
+            (count("line "), count("widget ")),
+            (panel, widgets),
+            "{screen:?}"
+        );
+    }
 }

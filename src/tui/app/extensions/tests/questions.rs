@@ -13,7 +13,8 @@ fn lists_are_picked_from() {
         ("\x1b[B\r", r#"={"value":"2","label":"two"}"#),
         ("\x1b[A\r", r#"={"value":"three","label":"three"}"#),
         ("thr\r", r#"={"value":"three","label":"three"}"#),
-        ("zz\r\x7f\x7ftw\r", r#"={"value":"2","label":"two"}"#),
+        ("zz\r", r#"={"cancelled":true}"#),
+        ("zz\x7f\x7ftw\r", r#"={"value":"2","label":"two"}"#),
         ("\x1b", r#"={"cancelled":true}"#),
         ("\x03", r#"={"cancelled":true}"#),
     ] {
@@ -224,6 +225,19 @@ fn a_list_that_comes_late_covers_no_question() {
     assert_eq!(table.press("y"), r#"={"confirmed":true}"#);
 }
 
+/// Nor does one that was open make room for a panel.
+#[test]
+fn a_list_that_is_read_anew_stays() {
+    let mut table = Table::new();
+    table.press("/plai");
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    table.ask(OTHER, "ui.panel", panel);
+    let read = Listed::Resources(Vec::new(), Vec::new(), Vec::new());
+    table.app.on_done(Done::Listed(read));
+    assert!(table.app.surface.is_some());
+    assert_eq!(table.press("\r"), r#"command{"name":"plain","args":""}"#);
+}
+
 /// A question that ignores keys for a moment takes that moment with it.
 #[test]
 fn a_list_that_the_person_opens_hears_every_key() {
@@ -237,4 +251,46 @@ fn a_list_that_the_person_opens_hears_every_key() {
         screen.contains("Commands 1") && screen.contains("plain"),
         "{screen}"
     );
+}
+
+/// What comes of a key is looked at by who pressed it, and what comes by itself is not.
+#[test]
+fn a_question_that_answers_a_key_hears_the_answer() {
+    for (turns, draft, is_wanted) in [
+        ("/plain\r", "", true),
+        ("draft\x1by", "draft", true),
+        ("draft\x1bym", "draftmme", false),
+        // A key of the panel, or of the pane.
+        ("panel x", "", true),
+        ("pane \x14\x1b[Bx", "", true),
+    ] {
+        let mut table = Table::new();
+        let turns = match turns.split_once(' ') {
+            Some((shown, keys)) => {
+                let mut params = pane("p");
+                params["interactive"] = json!(true);
+                params["lines"] = json!(["board"]);
+                table.ask(ME, &format!("ui.{shown}"), params);
+                keys
+            }
+            None => turns,
+        };
+        assert!(!table.press(turns).is_empty());
+        table.ask(ME, "ui.panel", Value::Null);
+        table.ask(ME, "ui.input", json!({"title": "Who?"}));
+        let answer = if is_wanted { r#"={"text":"me"}"# } else { "" };
+        assert_eq!(table.press("me\r"), answer, "{turns:?}");
+        assert_eq!(table.app.composer.own_draft().buffer.text(), draft);
+    }
+}
+
+#[test]
+fn a_secret_that_comes_too_early_stands_nowhere() {
+    let mut table = Table::new();
+    table.press("half a sen");
+    table.ask(ME, "ui.input", json!({"title": "Key", "secret": true}));
+    assert_eq!(table.press("hunter2\r"), "");
+    table.now += Duration::from_secs(1);
+    assert_eq!(table.press("x\r"), r#"={"text":"x"}"#);
+    assert_eq!(table.draft(), "half a sen");
 }
