@@ -136,11 +136,14 @@ fn any_size_and_any_key_are_survived() {
 fn tiny_terminals_start_and_end() {
     for (columns, rows) in [(1, 1), (2, 1), (1, 30), (300, 1), (20, 6), (5, 3)] {
         let place = Place::new();
+        let (reply, gate) = say("ok").gate();
+        place.provider.script([reply]);
         let mut pty = Pty::open(columns, rows);
         pty.start(place.app(&["hi"]));
         place.provider.wait_requests(1);
         pty.resize(80, 24);
         ready(&mut pty);
+        drop(gate);
         pty.wait_for("(↑100");
         pty.send("\x04");
         assert_eq!(pty.wait_exit().code(), Some(0), "{columns}x{rows}");
