@@ -61,10 +61,10 @@ fn main() {
     }
 }
 
-/// Every measurement, by the name that asks for it alone.
-/// A row and what measures it.
+/// A name that asks for it alone, and what measures it.
 type Measure = (&'static str, fn(&Place));
 
+/// Every measurement, in its order.
 const MEASURES: &[Measure] = &[
     ("version", version),
     ("turn", turn),
@@ -88,11 +88,12 @@ const MEASURES: &[Measure] = &[
     ("paste", tui::paste),
     ("ext-memory", extensions::memory),
     ("ext-start", extensions::start),
-    ("ext-hook", extensions::round_trips),
     ("ext-updates", extensions::updates),
     ("ext-key", surfaces::game),
     ("ext-storm", surfaces::storm),
     ("ext-pane", surfaces::pane_rows),
+    // The last one: it starts e's own reaping in this process, which takes every child that ends.
+    ("ext-hook", extensions::round_trips),
     ("size", size),
 ];
 
