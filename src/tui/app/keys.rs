@@ -47,6 +47,7 @@ impl App {
             Some(Command::Escape) => self.interrupt(),
             Some(Command::Editor) => {
                 let draft = self.composer.draft().buffer.expand();
+                self.edits = (self.open_question(), draft.clone());
                 self.effects.push(Effect::Edit(draft));
             }
             Some(Command::Redraw) => self.effects.push(Effect::Redraw),

@@ -112,6 +112,26 @@ impl App {
         let words = editor::words(self.settings.editor.as_deref(), env);
         Editing::start(&words, &self.cwd, env, text)
     }
+
+    /// The editor has left a text. What came into the draft or took its place meanwhile is not lost.
+    pub(super) fn edited(&mut self, text: &str) {
+        let (ask, given) = std::mem::take(&mut self.edits);
+        if text == given {
+            return;
+        }
+        if ask.is_some() && ask == self.open_question() {
+            return self.composer.set_text(text);
+        }
+        if ask.is_some() {
+            self.composer.remember(text);
+            return self.tell("the question is over - ↑ brings back what you wrote");
+        }
+        let left = self.composer.own_draft().buffer.expand();
+        if left != given {
+            self.composer.remember(&left);
+        }
+        self.composer.behind(|draft| draft.set_text(text));
+    }
 }
 
 /// The theme in force on a background, and what is wrong with its file.

@@ -51,6 +51,7 @@ use crate::config::history::History;
 use crate::config::layout::Layout;
 use crate::config::resources::{Place, places};
 use crate::config::{Home, Settings};
+use crate::extension::AskId;
 
 pub use commands::names as command_names;
 pub use effect::{Done, Effect, Opened, Task};
@@ -119,6 +120,8 @@ pub struct App {
     held_prompt: Option<submit::Line>,
     /// Lines on their way through the input hooks, in the order they were submitted.
     submitted: VecDeque<submit::Submitted>,
+    /// What the editor was given: the text, and the question that it answers.
+    edits: (Option<AskId>, String),
     /// What the pickers over the draft offer.
     lists: completion::Lists,
     /// Settings on their way into the file.
@@ -194,6 +197,7 @@ impl App {
             surface: None,
             no_session: None,
             submitted: VecDeque::new(),
+            edits: (None, String::new()),
             lists: completion::Lists::default(),
             unsaved: preferences::Unsaved::default(),
             cycling: None,
@@ -247,7 +251,7 @@ impl App {
             Done::Opened(opened) => self.opened(opened),
             Done::Clip(number, clip) => self.clip_read(number, clip, Instant::now()),
             Done::Looked(number, images) => self.looked(number, images, Instant::now()),
-            Done::Edited(Ok(text)) => self.composer.set_text(&text),
+            Done::Edited(Ok(text)) => self.edited(&text),
             Done::Edited(Err(why)) | Done::Notice(why) => self.tell(&why),
             Done::Found(number, done) => {
                 if number == self.look_ups {

@@ -27,7 +27,7 @@ struct Waiting {
     /// The core holds it under this request for the running turn. Other lines are carried out when
     /// nothing runs.
     turn: Option<RequestId>,
-    /// An extension says it: what is left of it is nobody's draft.
+    /// An extension says it: what is left of it is nobody's draft, unless the person has edited it.
     is_theirs: bool,
     /// Texts of before edits: the turn may have taken one of those.
     earlier: Vec<String>,
@@ -131,8 +131,7 @@ impl App {
     pub(super) fn discard_later(&mut self) {
         let later = |waiting: &&Waiting| !waiting.steers() && waiting.line.is_prompt;
         for waiting in self.queue.messages.iter().filter(later) {
-            let says = format!("not sent: `{}`", waiting.line.text);
-            self.transcript.push_notice(&says);
+            self.transcript.push_unsent(&waiting.line.text);
         }
         let mut lines = Vec::new();
         while let Some(at) = self.position(|waiting| !waiting.steers()) {
@@ -159,7 +158,10 @@ impl App {
 
     /// Removes a message that is to be a draft again. One that was being edited is one already.
     fn withdraw(&mut self, at: usize) -> Line {
-        let is_theirs = self.queue.messages[at].is_theirs;
+        let Waiting {
+            is_theirs, earlier, ..
+        } = &self.queue.messages[at];
+        let is_theirs = *is_theirs && earlier.is_empty();
         let (mut line, is_draft) = self.take_waiting(at);
         if is_draft || is_theirs {
             line.text.clear();
@@ -211,9 +213,9 @@ impl App {
             self.composer.remember(&edit);
         }
         let is_reviewed = self.queue.review.take_if(|review| *review == at).is_some();
-        let is_same = self.composer.draft().buffer.text() == line.text;
+        let is_same = self.composer.own_draft().buffer.text() == line.text;
         if is_reviewed && is_same {
-            self.composer.set_text("");
+            self.composer.behind(|draft| draft.set_text(""));
         }
         if let Some(review) = &mut self.queue.review {
             *review -= usize::from(at < *review);
@@ -248,6 +250,13 @@ impl App {
             _ => return false,
         }
         true
+    }
+
+    /// Another text comes into the composer: no message is reviewed any more.
+    pub(super) fn leave_review(&mut self) {
+        if self.queue.review.is_some() {
+            self.review(None);
+        }
     }
 
     /// Puts a message into the composer, or none. An edit of the one before waits with it.
@@ -498,6 +507,47 @@ mod tests {
         table.event(turn, TurnEvent::Discarded(discarded));
         assert_eq!(table.draft(), "two");
         assert_eq!(table.app.queue.band().waiting, 0);
+    }
+
+    /// What the person has made of it is the person's.
+    #[test]
+    fn an_edited_message_of_an_extension_is_a_draft_again() {
+        let mut table = Table::new();
+        table.press("one\r");
+        let turn = table.last();
+        table.event(turn, TurnEvent::TurnStart);
+        let held = |number, text: &str| Output::Held {
+            session: SessionKey(1),
+            message: RequestId(u64::MAX - number),
+            text: text.into(),
+        };
+        let long = "x".repeat(1 << 20);
+        let outputs = vec![held(1, "theirs"), held(2, &long)];
+        table.app.on_outputs(outputs, table.now);
+        table.press("\x1b[A\x1b[A!\r\x1b");
+        let discarded = vec!["theirs!".into(), long];
+        table.event(turn, TurnEvent::Discarded(discarded));
+        assert_eq!(table.draft(), "theirs!");
+        // What is told about the other one is bounded.
+        let shown = screen(&mut table.app, 40, table.now);
+        assert!(shown.contains("…`") && shown.len() < 20_000, "{shown}");
+    }
+
+    /// It is the own draft that a message under review stands in.
+    #[test]
+    fn a_message_is_taken_from_behind_a_field() {
+        for (typed, field, draft) in [("", "other", ""), ("", "two", ""), ("!", "x", "two!")] {
+            let mut table = Table::new();
+            table.press("one\r");
+            let turn = table.last();
+            table.event(turn, TurnEvent::TurnStart);
+            table.press("two\r\x1b[A");
+            table.press(typed);
+            table.app.composer.open_field(field, false);
+            table.event(turn, TurnEvent::Steered("two".into()));
+            assert_eq!(table.app.composer.close_field().as_deref(), Some(field));
+            assert_eq!(table.draft(), draft);
+        }
     }
 
     #[test]

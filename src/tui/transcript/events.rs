@@ -6,13 +6,15 @@ use super::group::{self, Call, Group};
 use super::{Transcript, clean};
 use crate::agent::{BatchCall, TurnEvent};
 use crate::chat::Outcome;
-use crate::text::{one_line, sanitize};
+use crate::text::{clip_bytes, one_line, sanitize};
 use crate::tools::Label;
 use crate::tui::figures::{self, Tokens};
 use crate::tui::markdown::Streamed;
 
 /// Reasoning is kept in parts of about so many bytes, so that its end alone is laid out anew.
 const THINKING_PART: usize = 2048;
+/// Bytes of a message that was not sent, in the notice of that.
+const UNSENT: usize = 4096;
 
 impl Transcript {
     /// Takes account of an event.
@@ -74,7 +76,7 @@ impl Transcript {
             }
             TurnEvent::Discarded(prompts) => {
                 for prompt in prompts {
-                    self.push_notice(&format!("not sent: `{prompt}`"));
+                    self.push_unsent(prompt);
                 }
             }
             TurnEvent::Instructions(path) => {
@@ -92,6 +94,13 @@ impl Transcript {
             | TurnEvent::ErrorDetails(_)
             | TurnEvent::Error(_) => {}
         }
+    }
+
+    /// A message that was not sent. The person's words are a draft, or in history.
+    pub fn push_unsent(&mut self, text: &str) {
+        let kept = clip_bytes(text, UNSENT);
+        let cut = if kept.len() < text.len() { "…" } else { "" };
+        self.push_notice(&format!("not sent: `{kept}{cut}`"));
     }
 
     /// Adds to the open reply, and moves what has settled of it in front.

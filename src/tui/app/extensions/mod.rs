@@ -129,7 +129,7 @@ impl App {
             Ui::Status(slot) => shown = slots.status.set(from, name, slot.key, slot.value),
             Ui::Activity(slot) => shown = slots.activity.set(from, name, slot.key, slot.value),
             Ui::Widget(slot) => shown = slots.widgets.set(from, name, slot.key, slot.value),
-            Ui::Compose(text) => shown = self.compose(&text),
+            Ui::Compose(text) => shown = self.compose(from, &text),
             Ui::Panel(panel) => {
                 let replaced = self.extensions.panels.show(from, name, panel);
                 self.effects.extend(replaced);
@@ -153,16 +153,22 @@ impl App {
     }
 
     /// Puts a text in the composer. What was written there can be had back from history.
-    fn compose(&mut self, text: &str) -> Result<(), String> {
+    fn compose(&mut self, from: ExtensionId, text: &str) -> Result<(), String> {
         let is_key = matches!(&self.surface, Some(Surface::Login(login)) if login.takes_key());
         if is_key || self.composer.is_field() {
             return Err("the composer is answering a question - try again later".into());
         }
+        self.leave_review();
         let before = self.composer.draft().buffer.expand();
         if !before.trim().is_empty() {
             self.composer.remember(&before);
         }
         self.composer.set_text(text);
+        // A key of its pane asked for it: the next ones are meant for the text.
+        let is_wanted = self.extensions.calls.is_wanted(from);
+        if let Some(pane) = &mut self.extensions.pane {
+            pane.focused &= !(is_wanted && pane.owner == from);
+        }
         self.follow_draft();
         Ok(())
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::super::submit::Line;
 use super::super::tests::{app, keys};
 use super::super::{App, Done, Effect, Opened, Task};
 use crate::agent::{
@@ -190,6 +191,17 @@ fn a_composed_text_loses_no_draft() {
     assert_eq!(table.draft(), "theirs");
     table.press("\x1b[A");
     assert_eq!(table.draft(), "mine");
+    // Neither is a message that waits replaced.
+    table.app.composer.clear();
+    table.app.queue.later(Line::of("waits".into()));
+    table.press("\x1b[A!");
+    table.ask(ME, "ui.compose", json!({"text": "theirs"}));
+    table.press("?");
+    assert_eq!(table.draft(), "theirs?");
+    table.app.composer.clear();
+    table.press("\x1b[A");
+    assert_eq!(table.draft(), "waits!");
+    table.press("\x1b");
     table.now += Duration::from_secs(2);
     table.ask(ME, "ui.input", json!({"title": "T"}));
     let busy = table.ask(ME, "ui.compose", json!({"text": "x"}));

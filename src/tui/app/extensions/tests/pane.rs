@@ -39,6 +39,22 @@ fn a_pane_is_read_and_attached_from() {
 }
 
 #[test]
+fn who_comments_from_a_pane_writes_the_comment() {
+    let mut table = Table::new();
+    table.ask(ME, "ui.pane", pane("p"));
+    table.press("\x14");
+    let compose = |text: &str| json!({"text": text});
+    // Nobody asked for these.
+    table.ask(ME, "ui.compose", compose("by itself"));
+    assert!(table.press("c").contains("pane.key"));
+    table.ask(OTHER, "ui.compose", compose("of another"));
+    assert!(table.press("c").contains("pane.key"));
+    table.ask(ME, "ui.compose", compose("line 3: "));
+    assert_eq!(table.press("why?"), "");
+    assert_eq!(table.draft(), "line 3: why?");
+}
+
+#[test]
 fn a_pane_stands_beside_the_conversation_or_in_its_place() {
     let mut table = Table::new();
     table.ask(ME, "ui.pane", pane("p"));

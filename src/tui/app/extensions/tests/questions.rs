@@ -83,6 +83,60 @@ fn a_field_takes_the_composer_for_a_while() {
     assert_eq!(table.press("\r"), r#"={"text":""}"#);
 }
 
+/// An editor may be left when what it was opened for is over, or something else has come.
+#[test]
+fn what_an_editor_leaves_goes_where_it_was_meant_for() {
+    let mut table = Table::new();
+    let edited = |table: &mut Table, text: &str| {
+        table.app.on_done(Done::Edited(Ok(text.into())));
+        table.app.before_frame(table.now);
+    };
+    table.press("mine");
+    table.now += Duration::from_secs(2);
+    table.ask(ME, "ui.editor", json!({"title": "T", "text": "given"}));
+    table.press("\x07");
+    edited(&mut table, "answer");
+    assert_eq!(table.press("\r"), r#"={"text":"answer"}"#);
+    // The asker has gone.
+    for other in [false, true] {
+        table.now += Duration::from_secs(2);
+        table.ask(ME, "ui.editor", json!({"title": "T", "text": "given"}));
+        table.press("\x07");
+        table.app.extension_gone(ME);
+        if other {
+            table.ask(OTHER, "ui.input", json!({"title": "T"}));
+        }
+        edited(&mut table, "answer");
+        if other {
+            assert_eq!(table.press("\r"), r#"={"text":""}"#);
+        }
+        assert_eq!(table.draft(), "mine");
+        let shown = table.screen(80, 40).join("\n");
+        assert!(shown.contains("the question is over - ↑"), "{shown}");
+        table.press("\x1b[A");
+        assert_eq!(table.draft(), "answer");
+        table.press("\x1b[B");
+    }
+    // The draft is behind a question now, or another one.
+    table.now += Duration::from_secs(2);
+    table.press("\x07");
+    table.ask(OTHER, "ui.input", json!({"title": "T"}));
+    edited(&mut table, "mine!");
+    assert_eq!(table.press("\r"), r#"={"text":""}"#);
+    assert_eq!(table.draft(), "mine!");
+    table.press("\x07");
+    table.app.composer.put_above("back");
+    edited(&mut table, "mine?");
+    assert_eq!(table.draft(), "mine?");
+    table.press("\x1b[A");
+    assert_eq!(table.draft(), "back\nmine!");
+    // One that nothing was changed in brings nothing back that is gone.
+    table.press("\x07");
+    table.app.composer.clear();
+    edited(&mut table, "back\nmine!");
+    assert_eq!(table.draft(), "");
+}
+
 #[test]
 fn questions_wait_for_their_turn() {
     let question = |title: &str| json!({"title": title, "options": ["x"]});
