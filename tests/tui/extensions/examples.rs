@@ -227,6 +227,9 @@ fn review_walks_through_a_git_diff() {
     pty.send("\x14");
     pty.send("c");
     pty.wait_for("In `src/a.rs`:");
+    pty.send("good");
+    pty.wait_for("In `src/a.rs`: good");
+    pty.send("\x14");
     pty.send("a");
     pty.wait_for("┃ Review the change of `src/a.rs`");
     pty.wait_for("  It is a name.");
