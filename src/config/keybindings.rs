@@ -47,6 +47,8 @@ pub enum Action {
     KillToStart,
     /// Deletes a word backward.
     KillWord,
+    /// Brings back what was killed last.
+    Yank,
 }
 
 impl Action {
@@ -67,6 +69,7 @@ impl Action {
         ("kill_to_end", Action::KillToEnd),
         ("kill_to_start", Action::KillToStart),
         ("kill_word", Action::KillWord),
+        ("yank", Action::Yank),
     ];
 
     fn named(name: &str) -> Option<Self> {
@@ -140,14 +143,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_costs_only_itself() {
-        let text = r#"{"Ctrl-T": "kill_word", "alt+q": "none", "ctrl+y": "yank", "hyper+q": "up", "f1": "up",
+        let text = r#"{"Ctrl-T": "kill_word", "alt+q": "none", "ctrl+y": "paint", "hyper+q": "up", "f1": "up",
             "tab": "up", "Ctrl+O": "none", "alt+x": 3}"#;
         let (Keybindings(bindings), warnings) = load(text);
         let get = |chord| bindings.get(&Chord::parse(chord).unwrap()).copied();
         assert_eq!(get("ctrl+t"), Some(Binding::Action(Action::KillWord)));
         assert_eq!(get("alt+q"), Some(Binding::Unbound));
         assert_eq!((bindings.len(), warnings.len()), (2, 3));
-        assert!(warnings[0].contains("`yank`"), "{warnings:?}");
+        assert!(warnings[0].contains("`paint`"), "{warnings:?}");
         assert!(warnings[1].contains("must be a string"), "{warnings:?}");
         let named = "cannot be bound: `hyper+q`, `f1`, `tab`, `Ctrl+O`";
         assert!(warnings[2].ends_with(named), "{warnings:?}");

@@ -71,6 +71,11 @@ pub const EDITING: &[Entry<Action>] = &[
         &["ctrl+u"],
         "delete to the start of the draft",
     ),
+    entry(
+        Action::Yank,
+        &["ctrl+y"],
+        "bring back the words deleted last",
+    ),
     entry(Action::Left, &["left", "ctrl+b"], "back by a character"),
     entry(
         Action::Right,
@@ -279,7 +284,8 @@ fn is_motion(action: Action) -> bool {
         | A::Delete
         | A::KillToEnd
         | A::KillToStart
-        | A::KillWord => false,
+        | A::KillWord
+        | A::Yank => false,
     }
 }
 

@@ -77,9 +77,15 @@ impl Buffer {
 
     /// The text with what the markers stand for; rows of a pane have lines of their own.
     pub fn expand(&self) -> String {
-        let mut expanded = String::with_capacity(self.len());
-        let mut done = 0;
-        for (range, mark) in &self.marks {
+        self.expand_part(0..self.text.len())
+    }
+
+    /// The same for a part that no marker crosses an edge of.
+    pub fn expand_part(&self, part: Range<usize>) -> String {
+        let mut expanded = String::new();
+        let mut done = part.start;
+        let is_in = |range: &Range<usize>| part.start <= range.start && range.end <= part.end;
+        for (range, mark) in self.marks.iter().filter(|(range, _)| is_in(range)) {
             let is_pane = matches!(mark, Mark::Pane { .. });
             expanded.push_str(&self.text[done..range.start]);
             if is_pane && !expanded.is_empty() && !expanded.ends_with('\n') {
@@ -91,7 +97,7 @@ impl Buffer {
                 expanded.push('\n');
             }
         }
-        expanded + &self.text[done..]
+        expanded + &self.text[done..part.end]
     }
 
     /// Bytes of the text and of what its markers stand for.
@@ -195,14 +201,6 @@ impl Buffer {
             if self.marks.iter().any(is_pane) {
                 return;
             }
-        }
-        self.insert("");
-    }
-
-    /// Deletes the selection, else the text from the caret to `end`.
-    pub fn kill(&mut self, end: usize) {
-        if self.selection().is_none() {
-            self.anchor = Some(end);
         }
         self.insert("");
     }

@@ -100,6 +100,9 @@ pub struct Composer {
     history: History,
     /// The draft came from history and has not been touched since.
     is_recalled: bool,
+    /// What kills have deleted, and whether the next one adds to it.
+    killed: String,
+    is_killing: bool,
     /// The first row that is shown.
     scroll: usize,
 }
@@ -112,6 +115,8 @@ impl Composer {
             field: None,
             history: History::new(history),
             is_recalled: false,
+            killed: String::new(),
+            is_killing: false,
             scroll: 0,
         }
     }
@@ -123,8 +128,9 @@ impl Composer {
 
     /// Handles a key as the keymap says.
     pub fn key(&mut self, press: &KeyPress, keymap: &Keymap) -> Handled {
+        let joins = std::mem::take(&mut self.is_killing);
         match keymap.find(press) {
-            Found::Action { action, extend } => self.act(action, extend),
+            Found::Action { action, extend } => self.act(action, extend, joins),
             Found::Unbound => Handled::Ignored,
             Found::Free => match press.text() {
                 Some(c) => {
@@ -292,6 +298,7 @@ impl Composer {
     /// The text, to be changed.
     fn touched(&mut self) -> &mut Buffer {
         self.is_recalled = false;
+        self.is_killing = false;
         &mut self.draft.buffer
     }
 
@@ -304,7 +311,7 @@ impl Composer {
         old
     }
 
-    fn act(&mut self, action: Action, extend: bool) -> Handled {
+    fn act(&mut self, action: Action, extend: bool, joins: bool) -> Handled {
         let is_secret = self.is_secret();
         let is_at_start = self.draft.buffer.caret() == 0 && self.draft.buffer.selection().is_none();
         match action {
@@ -324,9 +331,16 @@ impl Composer {
             }
             Action::Backspace => self.touched().delete(Way::Back),
             Action::Delete => self.touched().delete(Way::Forward),
-            Action::KillWord => self.kill(|buffer| buffer.word(Way::Back)),
-            Action::KillToStart => self.kill(|_| 0),
-            Action::KillToEnd => self.kill(|buffer| buffer.text().len()),
+            Action::KillWord => self.kill(joins, |buffer| buffer.word(Way::Back)),
+            Action::KillToStart => self.kill(joins, |_| 0),
+            Action::KillToEnd => self.kill(joins, |buffer| buffer.text().len()),
+            Action::Yank => {
+                let text = self.killed.clone();
+                let is_much = self.draft.buffer.len() + text.len() > MAX_DRAFT;
+                if !text.is_empty() && !is_much && !is_secret {
+                    self.touched().insert(&text);
+                }
+            }
             Action::Left => self.go(Way::Back, extend, |buffer| buffer.step(Way::Back)),
             Action::Right => self.go(Way::Forward, extend, |buffer| buffer.step(Way::Forward)),
             Action::WordLeft => self.go(Way::Back, extend, |buffer| buffer.word(Way::Back)),
@@ -337,10 +351,31 @@ impl Composer {
         Handled::Changed
     }
 
-    /// Deletes the selection, else from the caret to a place.
-    fn kill(&mut self, place: impl Fn(&Buffer) -> usize) {
+    /// Deletes the selection, else from the caret to a place, and keeps it unless it is a secret. With
+    /// `joins` it is kept with what was deleted right before.
+    fn kill(&mut self, joins: bool, place: impl Fn(&Buffer) -> usize) {
+        let is_secret = self.is_secret();
         let buffer = self.touched();
-        buffer.kill(place(buffer));
+        let (caret, end) = (buffer.caret(), place(buffer));
+        let range = buffer.selection();
+        let range = range.unwrap_or(caret.min(end)..caret.max(end));
+        let text = buffer.expand_part(range.clone());
+        let is_before = range.start < caret;
+        buffer.replace(range, "");
+        if is_secret || text.is_empty() {
+            return;
+        }
+        self.is_killing = true;
+        let before = std::mem::take(&mut self.killed);
+        self.killed = match (joins, is_before) {
+            (false, _) => text,
+            (true, true) => text + &before,
+            (true, false) => before + &text,
+        };
+    }
+
+    pub fn killed(&self) -> &str {
+        &self.killed
     }
 
     /// Moves to a place; to the edge of a selection, if there is one and it is not to be extended.

@@ -148,6 +148,11 @@ fn typing_and_deleting() {
         ("  |x", "<c-w>", "|x"),
         ("a|b", "<c-h>", "|b"),
         ("a|b", "<tab><c-q><a-x>", "a|b"),
+        ("a|b", "<s-right><c-y>", "a^b|"),
+        ("a b c|", "<c-w><c-w><c-y><c-y>", "a b cb c|"),
+        ("foo bar|", "<c-w>x<c-w><c-y>", "foo x|"),
+        ("ab|cd", "<c-u><c-k><c-k>e<c-y>", "eabcd|"),
+        ("a|bc", "<s-right><c-k><c-w><c-y>", "ab|c"),
     ] {
         check(before, keys, after);
     }
@@ -300,6 +305,7 @@ fn markers_go_whole() {
         ("<left><s-right>x", "ax|b"),
         ("<c-w>", "a|b"),
         ("<c-u>", "|b"),
+        ("<c-u><c-y>", "ap\nq\nr\n|b"),
     ];
     for (keys, expected) in cases {
         let mut composer = with_marker("a|b");
@@ -413,11 +419,13 @@ fn fields_stand_in_for_the_draft() {
     assert_eq!(type_keys(&mut composer, "\\<enter>"), Handled::Submit);
     assert_eq!(text(&composer.view(20, 5)), ["┃ •••••"]);
     assert_eq!(composer.attachments(), None);
+    // It does not come back elsewhere.
+    type_keys(&mut composer, "<c-u>");
     // Another question replaces the field, not the draft.
     composer.open_field("!pre", false);
     assert_eq!(text(&composer.view(20, 5)), ["┃ !pre"]);
     composer.clear();
-    type_keys(&mut composer, "!");
+    type_keys(&mut composer, "<c-y>!");
     assert_eq!(text(&composer.view(20, 5)), ["┃ !"]);
     assert_eq!(composer.close_field().as_deref(), Some("!"));
     assert_eq!(

@@ -261,6 +261,7 @@ impl App {
                 // Also behind a backslash, which may be part of a secret.
                 Action::Enter => return self.answer_field(),
                 Action::Newline => return,
+                Action::Yank if self.composer.killed().contains('\n') => return,
                 _ => {}
             }
         }

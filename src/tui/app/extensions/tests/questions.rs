@@ -51,13 +51,16 @@ fn lists_are_picked_from() {
 #[test]
 fn a_field_takes_the_composer_for_a_while() {
     let mut table = Table::new();
-    table.press("my draft");
+    table.press("x\ny\x15my draft");
     table.now += Duration::from_secs(2);
     table.ask(
         ME,
         "ui.input",
         json!({"title": "Name", "placeholder": "who", "prefill": "a"}),
     );
+    // What has several lines does not come back into a row.
+    table.press("\x19\x15\x19");
+    assert_eq!(table.draft(), "a");
     assert_eq!(table.press("b\x1b\r"), "");
     assert_eq!(table.press("\r"), r#"={"text":"ab"}"#);
     assert_eq!(table.draft(), "my draft");
