@@ -334,10 +334,12 @@ impl Composer {
             Action::KillWord => self.kill(joins, |buffer| buffer.word(Way::Back)),
             Action::KillToStart => self.kill(joins, |_| 0),
             Action::KillToEnd => self.kill(joins, |buffer| buffer.text().len()),
+            // A shortcut fires when the key would do nothing.
+            Action::Yank if self.killed.is_empty() => return Handled::Ignored,
             Action::Yank => {
                 let text = self.killed.clone();
                 let is_much = self.draft.buffer.len() + text.len() > MAX_DRAFT;
-                if !text.is_empty() && !is_much && !is_secret {
+                if !is_much && !is_secret {
                     self.touched().insert(&text);
                 }
             }
