@@ -73,9 +73,7 @@ impl Extensions {
 impl App {
     /// A frame was handed over: what waited for that is done.
     pub fn after_frame(&mut self, now: Instant) {
-        if let Deaf::Unseen = self.deaf {
-            self.deafen(now);
-        }
+        self.was_seen(now);
         self.effects.append(&mut self.extensions.after_frame);
     }
 
@@ -184,7 +182,7 @@ impl App {
     }
 
     /// What waited for a frame: a question opens when nothing else is open.
-    pub fn before_frame(&mut self, now: Instant) {
+    pub fn before_frame(&mut self) {
         let extensions = &mut self.extensions;
         let is_free =
             self.surface.is_none() && self.reader.is_none() && !extensions.panels.is_open();
@@ -192,10 +190,10 @@ impl App {
             self.pane_steps_back();
             // Who has turned to the asker, and to nothing else since, looks at what comes of it.
             let wanted = self.extensions.questions.wanted();
-            match wanted.is_some_and(|owner| self.extensions.calls.is_wanted(owner)) {
-                true => self.deaf = Deaf::No,
-                false => self.deafen(now),
+            if wanted.is_some_and(|owner| self.extensions.calls.is_wanted(owner)) {
+                self.typed_at = None;
             }
+            self.deaf = Deaf::Unseen;
         }
     }
 
@@ -253,9 +251,11 @@ impl App {
             return false;
         }
         if self.extensions.questions.is_open() {
-            // Who answers is not writing.
-            self.typed_at = None;
-            return self.question_key(press);
+            self.typed_at = Some(now);
+            let is_taken = self.question_key(press);
+            // What is pressed together with the answer is none to the next question, nor a prompt.
+            self.before_frame();
+            return is_taken;
         }
         if self.extension_takes_keys() {
             self.typed_at = Some(now);
@@ -264,7 +264,10 @@ impl App {
     }
 
     /// Text was pasted: whether it was keys for an extension.
-    pub(super) fn extension_paste(&mut self, text: &str) -> bool {
+    pub(super) fn extension_paste(&mut self, text: &str, now: Instant) -> bool {
+        if self.is_deaf(now) {
+            return false;
+        }
         let before = self.effects.len();
         let has_pane = self.pane_has_focus() && self.reader.is_none();
         let is_taken = has_pane || self.panel_has_keys();
@@ -305,6 +308,14 @@ impl App {
             true => !self.composer.is_field(),
             false => self.extensions.panels.takes_keys(),
         }
+    }
+
+    /// Whether something of an extension's has the keys, or a question gets them with the next frame.
+    pub(super) fn extension_has_or_gets_keys(&self) -> bool {
+        let Extensions {
+            questions, panels, ..
+        } = &self.extensions;
+        questions.is_open() || questions.waits().is_some() || panels.takes_keys()
     }
 
     /// Whether something of an extension's is closed by Esc.

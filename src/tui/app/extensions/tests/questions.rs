@@ -104,7 +104,7 @@ fn questions_wait_for_their_turn() {
     assert_eq!(titles(&mut table), [false, true]);
     table.ask(ME, "ui.input", question("THIRD"));
     table.app.extension_gone(OTHER);
-    table.app.before_frame(table.now);
+    table.app.before_frame();
     assert!(table.app.composer.is_field());
     table.ask(ME, "ui.confirm", question("FOURTH"));
     table.app.refuse_questions("the session is another one");
