@@ -188,9 +188,15 @@ impl App {
             self.surface.is_none() && self.reader.is_none() && !extensions.panels.is_open();
         if is_free && self.session.is_some() && extensions.questions.open_next(&mut self.composer) {
             self.pane_steps_back();
-            // Who has turned to the asker, and to nothing else since, looks at what comes of it.
-            let wanted = self.extensions.questions.wanted();
-            if wanted.is_some_and(|owner| self.extensions.calls.is_wanted(owner)) {
+            // Who has turned to the asker or answered it, and did nothing else since, looks at what
+            // comes of it.
+            let Extensions {
+                questions, calls, ..
+            } = &self.extensions;
+            let looks = |(owner, is_wanted): (ExtensionId, bool)| {
+                is_wanted && calls.is_wanted(owner) || calls.was_answered(owner)
+            };
+            if questions.asker().is_some_and(looks) {
                 self.typed_at = None;
             }
             self.deaf = Deaf::Unseen;
@@ -312,10 +318,7 @@ impl App {
 
     /// Whether something of an extension's has the keys, or a question gets them with the next frame.
     pub(super) fn extension_has_or_gets_keys(&self) -> bool {
-        let Extensions {
-            questions, panels, ..
-        } = &self.extensions;
-        questions.is_open() || questions.waits().is_some() || panels.takes_keys()
+        self.extensions.questions.has_any() || self.extensions.panels.takes_keys()
     }
 
     /// Whether something of an extension's is closed by Esc.

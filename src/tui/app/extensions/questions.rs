@@ -98,10 +98,15 @@ impl Questions {
         Some(self.open.as_ref()?.question.ask)
     }
 
-    /// Whose open question comes of what the person did.
-    pub fn wanted(&self) -> Option<ExtensionId> {
+    /// Whether there is one, or is one with the next frame.
+    pub fn has_any(&self) -> bool {
+        self.open.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Whose question is open, and whether it comes of what the person did.
+    pub fn asker(&self) -> Option<(ExtensionId, bool)> {
         let question = &self.open.as_ref()?.question;
-        question.is_wanted.then_some(question.owner)
+        Some((question.owner, question.is_wanted))
     }
 
     /// Who asks what, when nothing can be seen of it.
@@ -190,7 +195,7 @@ impl App {
             !is_gone
         });
         // What the person meant for the one that is gone may come any moment.
-        if was_open && questions.waits().is_some() {
+        if was_open && questions.open.is_none() && questions.has_any() {
             self.typed_at = Some(Instant::now());
         }
         gone
@@ -270,13 +275,8 @@ impl App {
 
     /// The person is done with the open question, and looks at what else its asker wants.
     fn close_question(&mut self) -> Option<Question> {
-        let questions = &mut self.extensions.questions;
-        let closed = questions.close(&mut self.composer)?;
-        let others = questions.waiting.iter_mut();
-        for other in others.filter(|other| other.owner == closed.owner) {
-            other.is_wanted = true;
-        }
-        self.extensions.calls.turned_to(closed.owner);
+        let closed = self.extensions.questions.close(&mut self.composer)?;
+        self.extensions.calls.answered(closed.owner);
         Some(closed)
     }
 
