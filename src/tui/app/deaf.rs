@@ -12,6 +12,8 @@ use crate::tui::key::KeyPress;
 const DEAF: Duration = Duration::from_millis(300);
 /// Who has typed within this time is still typing.
 const TYPING: Duration = Duration::from_secs(1);
+/// The second press of a key that was meant once comes within this time.
+const TWICE: Duration = Duration::from_millis(100);
 
 /// Whether the top surface ignores keys.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,10 +41,11 @@ impl App {
     /// A frame shows what opened: it ignores the keys of who is typing.
     pub(super) fn was_seen(&mut self, now: Instant) {
         if let Deaf::Unseen = self.deaf {
-            let is_typing = |at| now.saturating_duration_since(at) < TYPING;
-            self.deaf = match self.typed_at.is_some_and(is_typing) {
-                true => Deaf::Until(now + DEAF),
-                false => Deaf::No,
+            let is_typing = |at: Instant| now.saturating_duration_since(at) < TYPING;
+            self.deaf = match self.typed_at {
+                Some(at) if self.follows_answer() => Deaf::Until(at + TWICE),
+                Some(at) if is_typing(at) => Deaf::Until(now + DEAF),
+                _ => Deaf::No,
             };
         }
         if let Deaf::Unseen = self.lost_secret {

@@ -28,9 +28,9 @@ impl Calls {
         self.last == Some(id)
     }
 
-    /// Whether the last thing that the person did was to answer this extension.
-    pub fn was_answered(&self, id: ExtensionId) -> bool {
-        self.answered == Some(id)
+    /// Whom the person answered, if that was the last thing they did.
+    pub fn last_answered(&self) -> Option<ExtensionId> {
+        self.answered
     }
 
     pub fn turned_to(&mut self, id: ExtensionId) {

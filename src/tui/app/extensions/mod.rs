@@ -194,7 +194,7 @@ impl App {
                 questions, calls, ..
             } = &self.extensions;
             let looks = |(owner, is_wanted): (ExtensionId, bool)| {
-                is_wanted && calls.is_wanted(owner) || calls.was_answered(owner)
+                is_wanted && calls.is_wanted(owner) || calls.last_answered() == Some(owner)
             };
             if questions.asker().is_some_and(looks) {
                 self.typed_at = None;
@@ -318,7 +318,12 @@ impl App {
 
     /// Whether something of an extension's has the keys, or a question gets them with the next frame.
     pub(super) fn extension_has_or_gets_keys(&self) -> bool {
-        self.extensions.questions.has_any() || self.extensions.panels.takes_keys()
+        self.extensions.questions.has_any() || self.plays()
+    }
+
+    /// Whether a question is open and the last thing that the person did was to answer one.
+    pub(super) fn follows_answer(&self) -> bool {
+        self.has_question() && self.extensions.calls.last_answered().is_some()
     }
 
     /// Whether something of an extension's is closed by Esc.

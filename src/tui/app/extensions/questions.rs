@@ -195,7 +195,7 @@ impl App {
             !is_gone
         });
         // What the person meant for the one that is gone may come any moment.
-        if was_open && questions.open.is_none() && questions.has_any() {
+        if was_open && !questions.is_open() && self.extension_has_or_gets_keys() {
             self.typed_at = Some(Instant::now());
         }
         gone

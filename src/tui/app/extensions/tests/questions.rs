@@ -342,24 +342,35 @@ fn the_rest_of_an_answer_is_none_to_what_comes_up_next() {
     let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
     for (method, params) in [
         ("ui.panel", panel),
+        ("ui.pane", pane("p")),
         ("ui.input", json!({"title": "Name"})),
         ("ui.confirm", json!({"title": "Delete?"})),
     ] {
         for is_gone in [true, false] {
             let mut table = Table::new();
+            if method == "ui.pane" {
+                table.ask(OTHER, method, params.clone());
+                table.press("\x14");
+                assert!(table.app.pane_has_focus());
+                table.now += Duration::from_secs(2);
+            }
             table.ask(ME, "ui.input", json!({"title": "Who"}));
             table.press("bo");
-            table.ask(OTHER, method, params.clone());
+            if method != "ui.pane" {
+                table.ask(OTHER, method, params.clone());
+            }
             match is_gone {
                 true => table.app.extension_gone(ME),
-                false => table.app.withdrawn(AskId::for_test(1)),
+                false => table
+                    .app
+                    .withdrawn(AskId::for_test(table.asks - u64::from(method != "ui.pane"))),
             }
             assert_eq!(table.press("by\r"), "", "{method}");
             table.now += Duration::from_millis(299);
             table.app.on_paste("by", table.now);
             assert_eq!(table.told(), "");
             table.now += Duration::from_millis(300);
-            assert_ne!(table.press("y\r"), "", "{method}");
+            assert_ne!(table.press("y\x1b[B\r"), "", "{method}");
         }
     }
 }
@@ -377,6 +388,7 @@ fn what_is_pressed_twice_answers_one_question() {
             if asks_early {
                 table.ask(next, "ui.confirm", sure.clone());
                 assert_eq!(table.press("bob\r\r"), r#"={"text":"bob"}"#);
+                table.now += Duration::from_millis(99);
                 assert_eq!(table.press("\r"), "");
                 table.now += Duration::from_millis(300);
             } else {
