@@ -262,14 +262,19 @@ fn recognise(line: &str) -> Option<Message> {
 /// An error is text; anything else is shown as the JSON that it is, but for the `message` of an
 /// object, which is what programs that speak JSON-RPC send.
 fn error_text(error: &RawValue) -> String {
-    match serde_json::from_str(error.get()) {
-        Ok(Value::String(text)) => text,
-        Ok(Value::Object(fields)) => match fields.get("message") {
-            Some(Value::String(text)) => text.clone(),
-            _ => error.get().to_owned(),
-        },
-        _ => error.get().to_owned(),
+    #[derive(Deserialize)]
+    struct Object {
+        message: String,
     }
+    let json = error.get();
+    let text = match json.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(json).ok(),
+        Some(b'{') => serde_json::from_str(json)
+            .ok()
+            .map(|Object { message }| message),
+        _ => None,
+    };
+    text.unwrap_or_else(|| json.to_owned())
 }
 
 #[cfg(test)]

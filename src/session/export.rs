@@ -115,7 +115,11 @@ pub fn write_page(path: &Path, page: &[u8]) -> Result<()> {
 
 /// Why a page must not take the place of what is at `path`.
 fn occupied(path: &Path) -> Option<&'static str> {
-    let found = path.metadata().ok()?;
+    let Ok(found) = path.metadata() else {
+        return path
+            .is_symlink()
+            .then_some("it is a link that leads nowhere");
+    };
     if !found.is_file() {
         return Some("it is not a regular file");
     }

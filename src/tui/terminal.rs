@@ -60,6 +60,9 @@ impl Mode {
     }
 }
 
+/// The place of the alternate screen in the list.
+const ALTERNATE: usize = 3;
+
 /// Which modes of the list are on.
 type On = [bool; LIST.len()];
 
@@ -146,6 +149,8 @@ pub struct Terminal {
 struct State {
     /// The modes that are on; none while the terminal is not ours.
     on: Option<On>,
+    /// The modes that could not be left when the terminal was given away.
+    left_on: On,
     /// Whether the last write stopped somewhere in the middle.
     is_cut: bool,
     /// Whether somebody else has had the terminal.
@@ -172,7 +177,7 @@ impl Terminal {
         let bits = [false, true];
         let all = bits.map(|alternate| bits.map(|mouse| Modes { alternate, mouse }));
         let undo = all.concat().into_iter().map(|modes| {
-            let bytes = [MEND.as_bytes(), undo(&wanted(modes)).as_bytes(), BELOW].concat();
+            let bytes = [MEND.as_bytes(), undo(&wanted(modes)).0.as_bytes(), BELOW].concat();
             (modes, tty.undo(bytes))
         });
         Ok(Arc::new(Self {
@@ -210,13 +215,13 @@ impl Terminal {
         let mut state = lock(&self.state);
         while matches!((&self.stop.0).read(&mut [0; 64]), Ok(1..)) {}
         let first = match std::mem::take(&mut state.was_given) {
-            true => std::iter::once(MAIN_SCREEN)
-                .chain(LIST.iter().map(|mode| mode.off))
-                .collect(),
+            true => regain(&state.left_on),
             false => String::new(),
         };
-        self.is_in_doubt
-            .store(state.on.is_some(), Ordering::Release);
+        let left_on = std::mem::take(&mut state.left_on);
+        let is_known = state.on.is_none() && left_on == On::default();
+        self.is_in_doubt.store(!is_known, Ordering::Release);
+        state.on.get_or_insert(left_on);
         self.is_ours.store(true, Ordering::Release);
         self.put(&mut state, &first, modes, b"", Some(MODES))
     }
@@ -239,30 +244,31 @@ impl Terminal {
     /// them, or until `leave` in another thread, which is `Interrupted`.
     pub fn write(&self, modes: Modes, bytes: &[u8]) -> io::Result<()> {
         let mut state = lock(&self.state);
-        match state.on {
-            Some(_) => self.put(&mut state, "", modes, bytes, None),
-            None => Err(io::ErrorKind::Interrupted.into()),
-        }
+        self.put(&mut state, "", modes, bytes, None)
     }
 
     /// Gives the terminal back as it was. `farewell` is written on the main screen, such as the
-    /// bytes of `Screen::park`. Without effect when it is back already.
-    pub fn leave(&self, farewell: &[u8]) {
+    /// bytes of `Screen::park`. Without effect when it is back already. `false` when the terminal
+    /// did not take all of it in time.
+    pub fn leave(&self, farewell: &[u8]) -> bool {
         self.stop_writing();
         let mut state = lock(&self.state);
-        let Some(on) = state.on.take() else {
-            return;
+        let Some(mut on) = state.on.take() else {
+            return true;
         };
         self.is_ours.store(false, Ordering::Release);
         state.was_given = true;
-        let mut bytes = String::from(if state.is_cut { MEND } else { "" });
-        bytes.push_str(&undo(&on));
-        let mut bytes = bytes.into_bytes();
-        bytes.extend_from_slice(farewell);
-        // Nothing is left to be done about a terminal that takes no bytes or is gone.
-        state.is_cut = self.tty.write(&bytes, None, Some(MODES)).1.is_err();
+        let first = if state.is_cut { MEND } else { "" };
+        let (undo, steps) = undo(&on);
+        let bytes = [first.as_bytes(), undo.as_bytes(), farewell].concat();
+        let (count, result) = self.tty.write(&bytes, None, Some(MODES));
+        take_note(&mut on, &steps, count.saturating_sub(first.len()));
+        state.is_cut = result.is_err();
+        state.left_on = on;
+        // Nothing is left to be done about a terminal that is gone.
         let _ = self.tty.restore();
         crash::set_undo(None);
+        on == On::default()
     }
 
     /// Drops typed bytes, for an end while an answer to a question is on its way.
@@ -311,7 +317,9 @@ impl Terminal {
         limit: Option<Duration>,
     ) -> io::Result<()> {
         self.prepare_crash(modes);
-        let on = state.on.get_or_insert_default();
+        let Some(on) = &mut state.on else {
+            return Err(io::ErrorKind::Interrupted.into());
+        };
         let is_in_doubt = self.is_in_doubt.swap(false, Ordering::AcqRel);
         let (opening, steps) = opening(on, is_in_doubt, modes);
         let first = [if state.is_cut { MEND } else { "" }, first].concat();
@@ -361,10 +369,28 @@ fn again(on: &On) -> String {
     LIST.iter().zip(on).map(again).collect()
 }
 
-/// Makes sure of what every frame leaves behind, and leaves these modes.
-fn undo(on: &On) -> String {
-    let leave = LIST.iter().zip(on).rev().map(|(mode, on)| mode.undo(*on));
-    std::iter::once(END_FRAME).chain(leave).collect()
+/// Makes sure of what every frame leaves behind, and leaves these modes. With which they are, each
+/// with where its bytes end.
+fn undo(on: &On) -> (String, Vec<(usize, usize)>) {
+    let mut bytes = String::from(END_FRAME);
+    let mut steps = Vec::new();
+    for (index, mode) in LIST.iter().enumerate().rev() {
+        bytes.push_str(mode.undo(on[index]));
+        if on[index] {
+            steps.push((index, bytes.len()));
+        }
+    }
+    (bytes, steps)
+}
+
+/// Switches off what somebody else may have left on, but for what e has left on itself.
+fn regain(left_on: &On) -> String {
+    let off = LIST.iter().zip(left_on).map(|(mode, is_on)| match is_on {
+        true => "",
+        false => mode.off,
+    });
+    let screen = if left_on[ALTERNATE] { "" } else { MAIN_SCREEN };
+    std::iter::once(screen).chain(off).collect()
 }
 
 fn wanted(modes: Modes) -> On {
@@ -447,7 +473,7 @@ mod tests {
     #[test]
     fn an_update_is_ended_only_where_one_may_have_begun() {
         let ends = |text: &str| text.contains("\x1b[?2026l");
-        assert!(ends(MEND) && !ends(&undo(&wanted(Modes::default()))));
+        assert!(ends(MEND) && !ends(&undo(&wanted(Modes::default())).0));
     }
 
     #[test]
@@ -455,10 +481,10 @@ mod tests {
         let bits = [false, true];
         let all = bits.map(|alternate| bits.map(|mouse| Modes { alternate, mouse }));
         let all = all.concat();
-        for (from, to) in all
+        let pairs = all
             .iter()
-            .flat_map(|from| all.iter().map(move |to| (from, to)))
-        {
+            .flat_map(|from| all.iter().map(move |to| (from, to)));
+        for (from, to) in pairs {
             let entered = opening(&On::default(), false, *from).0;
             let (bytes, steps) = opening(&wanted(*from), true, *to);
             assert!(
@@ -472,15 +498,14 @@ mod tests {
                 let (more, steps) = opening(&on, true, *from);
                 let again = more.len().min(cut);
                 take_note(&mut on, &steps, again);
-                let written = [
-                    &entered,
-                    &bytes[..cut],
-                    MEND,
-                    &more[..again],
-                    MEND,
-                    &undo(&on),
-                ];
-                let written = written.concat();
+                let written = [&entered, &bytes[..cut], MEND, &more[..again], MEND].concat();
+                // Given away, cut there as well, and taken again.
+                let (bytes, steps) = undo(&on);
+                let cut = bytes.len().min(2 * cut);
+                take_note(&mut on, &steps, cut);
+                let again = regain(&on) + &opening(&on, true, *to).0;
+                let end = undo(&wanted(*to)).0;
+                let written = written + &bytes[..cut] + MEND + &again + &end;
                 assert_eq!(
                     left_on(&written),
                     (0, [0; 2], vec![]),

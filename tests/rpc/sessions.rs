@@ -207,7 +207,14 @@ fn a_conversation_is_exported_as_a_page() {
         "session.export",
         json!({"session": session, "path": "new.html"}),
     );
-    for path in ["no/such/dir.html", "/dev/null", ".", "keep.txt"] {
+    std::os::unix::fs::symlink("nowhere", place.workspace.join("lost.html")).unwrap();
+    for path in [
+        "no/such/dir.html",
+        "/dev/null",
+        ".",
+        "keep.txt",
+        "lost.html",
+    ] {
         let why = rpc.refused("session.export", json!({"session": session, "path": path}));
         assert!(why.contains("cannot write"), "{why}");
     }

@@ -133,6 +133,8 @@ impl App {
             Key::Down if is_plain => picker.step(1),
             Key::PageUp if is_plain => picker.page(-1),
             Key::PageDown if is_plain => picker.page(1),
+            Key::Home if is_plain && !follows => picker.page(isize::MIN),
+            Key::End if is_plain && !follows => picker.page(isize::MAX),
             Key::Tab if picker.has_tabs() => picker.step_tab(if press.shift { -1 } else { 1 }),
             Key::Tab if follows && !press.shift => self.pick(false, now),
             Key::Tab => {}

@@ -213,7 +213,7 @@ impl App {
                         self.transcript.push_error(&error.to_string());
                         self.give_back([line]);
                     }
-                    (_, Some(line)) => self.run_added(&line.text),
+                    (_, Some(line)) => self.run_added(line),
                     (_, None) => {}
                 }
             }
@@ -413,10 +413,11 @@ impl App {
     }
 
     /// A slash line that is neither e's own nor a template.
-    fn run_added(&mut self, text: &str) {
-        let Form::Slash(name, args) = form(text) else {
+    fn run_added(&mut self, line: Line) {
+        let Form::Slash(name, args) = form(&line.text) else {
             return;
         };
+        self.leave_out(&line.images);
         if !self.extension_command(name, args) {
             self.tell(&format!("there is no command `/{name}` - see /help"));
         }

@@ -17,15 +17,23 @@ impl Loop {
         if self.editing.is_some() {
             return;
         }
-        let Some(parked) = self.give_terminal() else {
+        let Some((parked, is_given)) = self.give_terminal() else {
             return;
         };
-        match self.app.start_editor(text) {
+        let started = match is_given {
+            true => self
+                .app
+                .start_editor(text)
+                .map_err(|error| error.to_string()),
+            // The editor would get a terminal with modes of e's.
+            false => Err("the terminal is too far behind for an editor; try again".into()),
+        };
+        match started {
             Ok(editing) => self.editing = Some((editing, parked)),
-            Err(error) => {
+            Err(why) => {
                 drop(parked);
                 self.take_terminal();
-                self.on_done(Done::Edited(Err(error.to_string())));
+                self.on_done(Done::Edited(Err(why)));
             }
         }
     }
@@ -63,7 +71,7 @@ impl Loop {
             let notice = "there is no shell that could continue e, so it does not stop";
             return self.on_done(Done::Notice(notice.into()));
         }
-        let Some(parked) = self.give_terminal() else {
+        let Some((parked, _)) = self.give_terminal() else {
             return;
         };
         // What cannot be stopped goes on.
@@ -72,13 +80,14 @@ impl Loop {
         self.take_terminal();
     }
 
-    /// Leaves the terminal to somebody else, and reads no keys until the result is dropped.
-    pub(super) fn give_terminal(&mut self) -> Option<Parked> {
+    /// Leaves the terminal to somebody else, and reads no keys until the result is dropped. `false`
+    /// when it did not take all of that in time.
+    pub(super) fn give_terminal(&mut self) -> Option<(Parked, bool)> {
         let parked = self.input.park().ok()?;
         self.writer.drain(LAST_FRAME);
         let farewell = self.screen.park();
-        self.terminal.leave(&farewell);
-        Some(parked)
+        let is_given = self.terminal.leave(&farewell);
+        Some((parked, is_given))
     }
 
     /// Takes the terminal again. Where the cursor is, and what is on the screen, is not known.

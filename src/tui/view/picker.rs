@@ -379,6 +379,15 @@ mod tests {
     }
 
     #[test]
+    fn pages_end_at_the_ends() {
+        let mut picker = commands();
+        for (by, at) in [(isize::MAX, 3), (1, 3), (-1, 0), (isize::MIN, 0)] {
+            picker.page(by);
+            assert_eq!(picker.chosen(), Some(at), "{by}");
+        }
+    }
+
+    #[test]
     fn what_is_typed_stays_one_line_and_goes_by_graphemes() {
         let mut picker = commands();
         for text in ["sh", " ", "ip\nthe\x1b[31m", "👩‍🚀"] {
