@@ -425,3 +425,28 @@ fn what_is_pasted_over_a_secret_stands_nowhere() {
     assert_eq!(table.app.composer.own_draft().buffer.text(), "");
     assert_eq!(table.press("x\r"), r#"={"text":"x"}"#);
 }
+
+/// Also who has only looked so far was about to press a key, and who answers one after the other is
+/// not kept waiting.
+#[test]
+fn a_question_that_takes_a_place_hears_its_answer() {
+    for is_gone in [true, false] {
+        let mut table = Table::new();
+        let sure = json!({"title": "Sure?"});
+        table.ask(ME, "ui.confirm", sure.clone());
+        table.ask(OTHER, "ui.confirm", sure);
+        let answer = r#"={"confirmed":true}"#;
+        let deaf = if is_gone {
+            table.app.withdrawn(AskId::for_test(1));
+            table.screen(40, 10);
+            290
+        } else {
+            assert_eq!(table.press("\r"), answer);
+            99
+        };
+        table.now += Duration::from_millis(deaf);
+        assert!(table.app.is_deaf(table.now), "{is_gone}");
+        table.now += Duration::from_millis(10);
+        assert_eq!(table.press("\r"), answer, "{is_gone}");
+    }
+}
