@@ -256,7 +256,7 @@ impl Loop {
     fn on_input(&mut self, event: InputEvent) {
         let now = Instant::now();
         if let Some(recorder) = &mut self.recorder {
-            recorder.input(&event, self.app.hides_keys());
+            recorder.input(&event, self.app.hides_keys(now));
         }
         match event {
             InputEvent::Key(press) => self.app.on_key(press, now),
@@ -445,7 +445,7 @@ impl Loop {
         if now < self.settled_at && !self.app.modes().alternate {
             return;
         }
-        self.app.before_frame(now);
+        self.app.before_frame();
         let modes = self.app.modes();
         if self.terminal.was_changed() && self.terminal.enter(modes).is_ok() {
             self.screen.forget();

@@ -12,6 +12,8 @@ use crate::tui::key::KeyPress;
 const DEAF: Duration = Duration::from_millis(300);
 /// Who has typed within this time is still typing.
 const TYPING: Duration = Duration::from_secs(1);
+/// The second press of a key that was meant once comes within this time.
+const TWICE: Duration = Duration::from_millis(100);
 
 /// Whether the top surface ignores keys.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,31 +27,47 @@ pub(super) enum Deaf {
     Until(Instant),
 }
 
+impl Deaf {
+    fn lasts(self, now: Instant) -> bool {
+        match self {
+            Deaf::No => false,
+            Deaf::Unseen => true,
+            Deaf::Until(until) => now < until,
+        }
+    }
+}
+
 impl App {
-    /// What opens now ignores the keys of who is typing.
-    pub(super) fn deafen(&mut self, now: Instant) {
-        let is_typing = |at| now.saturating_duration_since(at) < TYPING;
-        self.deaf = match self.typed_at.is_some_and(is_typing) {
-            true => Deaf::Until(now + DEAF),
-            false => Deaf::No,
-        };
+    /// A frame shows what opened: it ignores the keys of who is typing.
+    pub(super) fn was_seen(&mut self, now: Instant) {
+        if let Deaf::Unseen = self.deaf {
+            let is_typing = |at: Instant| now.saturating_duration_since(at) < TYPING;
+            self.deaf = match self.typed_at {
+                Some(at) if self.follows_answer() => Deaf::Until(at + TWICE),
+                Some(at) if is_typing(at) => Deaf::Until(now + DEAF),
+                _ => Deaf::No,
+            };
+        }
+        if let Deaf::Unseen = self.lost_secret {
+            self.lost_secret = Deaf::Until(now + DEAF);
+        }
     }
 
     pub(super) fn is_deaf(&self, now: Instant) -> bool {
-        let is_open = self.surface.is_some() || self.has_question();
-        is_open
-            && match self.deaf {
-                Deaf::No => false,
-                Deaf::Unseen => true,
-                Deaf::Until(until) => now < until,
-            }
+        let is_open = self.surface.is_some() || self.extension_has_or_gets_keys();
+        self.drops_keys(now) || is_open && self.deaf.lasts(now)
+    }
+
+    /// Whether the rest of a secret may still come whose field was taken away.
+    pub(super) fn drops_keys(&self, now: Instant) -> bool {
+        self.lost_secret.lasts(now)
     }
 
     /// A key while the top surface ignores it, or one that means nothing to it.
     pub(super) fn type_ahead(&mut self, press: KeyPress, now: Instant) {
         self.keys_keep_coming(now);
         // A secret, or the end of one, must not come to stand in clear.
-        if !self.plays() && !self.composer.is_secret() {
+        if !self.plays() && !self.composer.is_secret() && !self.drops_keys(now) {
             self.composer
                 .behind(|composer| composer.key(&press, &self.keymap));
         }
@@ -60,6 +78,9 @@ impl App {
         self.typed_at = Some(now);
         if !matches!(self.deaf, Deaf::Unseen) {
             self.deaf = Deaf::Until(now + DEAF);
+        }
+        if self.drops_keys(now) && !matches!(self.lost_secret, Deaf::Unseen) {
+            self.lost_secret = Deaf::Until(now + DEAF);
         }
     }
 }

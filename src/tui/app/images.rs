@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::surface::Kind;
 use super::{App, Done};
 use crate::agent::read_images;
 use crate::chat::Image;
@@ -30,8 +31,10 @@ pub(super) enum Place {
     Draft,
     /// This question.
     Question(AskId),
-    /// The filter of a list, or a key that is being entered.
-    Surface,
+    /// The filter of this kind of list, or a key that is being entered.
+    Surface(Kind),
+    /// Nobody.
+    Nowhere,
 }
 
 /// A read that is on its way.
@@ -76,7 +79,7 @@ impl App {
         place: Place,
         work: impl FnOnce() -> Result<Clip, String> + Send + 'static,
     ) {
-        if self.reading.is_some() {
+        if self.reading.is_some() || place == Place::Nowhere {
             return;
         }
         let number = self.next_request().0;
@@ -119,7 +122,7 @@ impl App {
             Place::Question(ask) if reading.submits && self.open_question() == Some(ask) => {
                 self.answer_field()
             }
-            Place::Draft | Place::Question(_) | Place::Surface => {}
+            Place::Draft | Place::Question(_) | Place::Surface(_) | Place::Nowhere => {}
         }
     }
 

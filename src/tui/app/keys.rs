@@ -91,16 +91,19 @@ impl App {
     }
 
     /// Whether what is typed is a secret.
-    pub fn hides_keys(&self) -> bool {
+    pub fn hides_keys(&self, now: Instant) -> bool {
         let is_key = matches!(&self.surface, Some(Surface::Login(login)) if login.takes_key());
-        self.composer.is_secret() || is_key
+        self.composer.is_secret() || is_key || self.drops_keys(now)
     }
 
     pub fn on_paste(&mut self, text: &str, now: Instant) {
-        if self.extension_paste(text) {
+        if self.extension_paste(text, now) {
             return;
         }
         let place = self.paste_place(now);
+        if self.drops_keys(now) {
+            self.keys_keep_coming(now);
+        }
         if place != Place::Draft {
             return self.paste_into(place, text);
         }
@@ -117,9 +120,11 @@ impl App {
     pub(super) fn paste_place(&self, now: Instant) -> Place {
         let is_covered = self.reader.is_some() || self.pane_has_focus();
         match &self.surface {
+            // What may be a secret must not come to stand in clear.
+            _ if self.drops_keys(now) || is_covered && self.hides_keys(now) => Place::Nowhere,
             _ if is_covered || self.is_deaf(now) && !self.composer.is_field() => Place::Draft,
             Some(Surface::Trust(_) | Surface::Settings(_)) => Place::Draft,
-            Some(surface) if surface.takes_keys() => Place::Surface,
+            Some(surface) if surface.takes_keys() => Place::Surface(surface.kind()),
             Some(_) => Place::Draft,
             None => self.open_question().map_or(Place::Draft, Place::Question),
         }
@@ -129,13 +134,15 @@ impl App {
     /// come to stand in a draft.
     pub(super) fn paste_into(&mut self, place: Place, text: &str) {
         match place {
+            Place::Nowhere => {}
             Place::Draft => self.paste(text),
             Place::Question(ask) if self.open_question() == Some(ask) => self.question_paste(text),
             Place::Question(_) => {}
-            Place::Surface => match &mut self.surface {
+            Place::Surface(kind) => match &mut self.surface {
+                Some(surface) if surface.kind() != kind => {}
                 Some(Surface::Login(login)) => login.type_text(text),
-                Some(surface) if surface.takes_keys() => self.filter_picker(Some(text)),
-                Some(_) | None => {}
+                Some(_) => self.filter_picker(Some(text)),
+                None => {}
             },
         }
     }

@@ -142,6 +142,8 @@ pub struct App {
     /// When the person last wrote something.
     typed_at: Option<Instant>,
     deaf: deaf::Deaf,
+    /// The field of a secret was taken away from who typed it: keys are dropped.
+    lost_secret: deaf::Deaf,
     /// How often everything that opens was closed.
     look_ups: u64,
     extensions: extensions::Extensions,
@@ -209,6 +211,7 @@ impl App {
             armed_until: None,
             typed_at: None,
             deaf: deaf::Deaf::No,
+            lost_secret: deaf::Deaf::No,
             look_ups: 0,
             extensions: extensions::Extensions::default(),
             history,

@@ -1,10 +1,15 @@
 //! What stands below the composer: one surface at a time.
 
+use std::mem::{Discriminant, discriminant};
+
 use super::pickers::{Choosing, Picks};
 use crate::tui::style::Row;
 use crate::tui::view::login::Login;
 use crate::tui::view::settings::Settings;
 use crate::tui::view::trust::Trust;
+
+/// Which of them one is, and of lists which.
+pub type Kind = (Discriminant<Surface>, Option<Discriminant<Picks>>);
 
 #[derive(Debug)]
 pub enum Surface {
@@ -16,6 +21,14 @@ pub enum Surface {
 }
 
 impl Surface {
+    pub fn kind(&self) -> Kind {
+        let picks = match self {
+            Surface::Picker(choosing) => Some(discriminant(&choosing.picks)),
+            _ => None,
+        };
+        (discriminant(self), picks)
+    }
+
     /// Its rows, its hint included, in at most `height` rows where that is possible.
     pub fn rows(&mut self, trust_hint: &str, columns: usize, height: usize) -> Vec<Row> {
         match self {

@@ -232,6 +232,24 @@ fn a_long_answer_is_written_in_the_editor() {
     pty.wait_for("┃ my draft");
 }
 
+/// Who types a secret goes on for a moment when its asker is gone.
+#[test]
+fn the_end_of_a_secret_is_no_prompt() {
+    let place = Place::new();
+    let me = plain(&place, "me");
+    let mut pty = open(&place, 80, 24);
+    me.begin("ui.input", json!({"title": "Password", "secret": true}));
+    pty.wait_for("Password");
+    pty.send("hun");
+    pty.wait_for("•••");
+    me.exit();
+    gone(&mut pty, "Password");
+    pty.send("ter2\r");
+    pty.quiet(std::time::Duration::from_millis(350));
+    pty.send("draft");
+    pty.wait_for("┃ draft");
+}
+
 #[test]
 fn ten_extensions_ask_at_once_and_are_served_in_order() {
     let place = Place::new();
@@ -257,6 +275,8 @@ fn ten_extensions_ask_at_once_and_are_served_in_order() {
         pty.wait_for(&format!("Question {number}?"));
         pty.wait_for(&names[number]);
         assert_eq!(pty.screen.text().matches("Question").count(), 1);
+        // The second press of the key before would come within this time.
+        pty.quiet(std::time::Duration::from_millis(100));
         if number == 4 {
             // One that waits is gone with its asker; the one behind it is next.
             cast[5].exit();

@@ -18,6 +18,8 @@ pub(super) struct Calls {
     open: HashMap<RequestId, Call>,
     /// Whose command, shortcut or key was the last thing that the person did.
     last: Option<ExtensionId>,
+    /// Whose question the person answered, if nothing came after that.
+    answered: Option<ExtensionId>,
 }
 
 impl Calls {
@@ -26,12 +28,24 @@ impl Calls {
         self.last == Some(id)
     }
 
+    /// Whom the person answered, if that was the last thing they did.
+    pub fn last_answered(&self) -> Option<ExtensionId> {
+        self.answered
+    }
+
     pub fn turned_to(&mut self, id: ExtensionId) {
+        self.turned_away();
         self.last = Some(id);
     }
 
     pub fn turned_away(&mut self) {
         self.last = None;
+        self.answered = None;
+    }
+
+    pub fn answered(&mut self, id: ExtensionId) {
+        self.last.take_if(|last| *last != id);
+        self.answered = Some(id);
     }
 }
 

@@ -73,9 +73,7 @@ impl Extensions {
 impl App {
     /// A frame was handed over: what waited for that is done.
     pub fn after_frame(&mut self, now: Instant) {
-        if let Deaf::Unseen = self.deaf {
-            self.deafen(now);
-        }
+        self.was_seen(now);
         self.effects.append(&mut self.extensions.after_frame);
     }
 
@@ -190,18 +188,24 @@ impl App {
     }
 
     /// What waited for a frame: a question opens when nothing else is open.
-    pub fn before_frame(&mut self, now: Instant) {
+    pub fn before_frame(&mut self) {
         let extensions = &mut self.extensions;
         let is_free =
             self.surface.is_none() && self.reader.is_none() && !extensions.panels.is_open();
         if is_free && self.session.is_some() && extensions.questions.open_next(&mut self.composer) {
             self.pane_steps_back();
-            // Who has turned to the asker, and to nothing else since, looks at what comes of it.
-            let wanted = self.extensions.questions.wanted();
-            match wanted.is_some_and(|owner| self.extensions.calls.is_wanted(owner)) {
-                true => self.deaf = Deaf::No,
-                false => self.deafen(now),
+            // Who has turned to the asker or answered it, and did nothing else since, looks at what
+            // comes of it.
+            let Extensions {
+                questions, calls, ..
+            } = &self.extensions;
+            let looks = |(owner, is_wanted): (ExtensionId, bool)| {
+                is_wanted && calls.is_wanted(owner) || calls.last_answered() == Some(owner)
+            };
+            if questions.asker().is_some_and(looks) {
+                self.typed_at = None;
             }
+            self.deaf = Deaf::Unseen;
         }
     }
 
@@ -259,9 +263,11 @@ impl App {
             return false;
         }
         if self.extensions.questions.is_open() {
-            // Who answers is not writing.
-            self.typed_at = None;
-            return self.question_key(press);
+            self.typed_at = Some(now);
+            let is_taken = self.question_key(press);
+            // What is pressed together with the answer is none to the next question, nor a prompt.
+            self.before_frame();
+            return is_taken;
         }
         if self.extension_takes_keys() {
             self.typed_at = Some(now);
@@ -270,7 +276,10 @@ impl App {
     }
 
     /// Text was pasted: whether it was keys for an extension.
-    pub(super) fn extension_paste(&mut self, text: &str) -> bool {
+    pub(super) fn extension_paste(&mut self, text: &str, now: Instant) -> bool {
+        if self.is_deaf(now) {
+            return false;
+        }
         let before = self.effects.len();
         let has_pane = self.pane_has_focus() && self.reader.is_none();
         let is_taken = has_pane || self.panel_has_keys();
@@ -311,6 +320,16 @@ impl App {
             true => !self.composer.is_field(),
             false => self.extensions.panels.takes_keys(),
         }
+    }
+
+    /// Whether something of an extension's has the keys, or a question gets them with the next frame.
+    pub(super) fn extension_has_or_gets_keys(&self) -> bool {
+        self.extensions.questions.has_any() || self.plays()
+    }
+
+    /// Whether a question is open and the last thing that the person did was to answer one.
+    pub(super) fn follows_answer(&self) -> bool {
+        self.has_question() && self.extensions.calls.last_answered().is_some()
     }
 
     /// Whether something of an extension's is closed by Esc.

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::time::Instant;
 
+use super::super::deaf::Deaf;
 use super::super::images::Place;
 use super::super::{App, Effect};
 use super::answered;
@@ -96,10 +98,15 @@ impl Questions {
         Some(self.open.as_ref()?.question.ask)
     }
 
-    /// Whose open question comes of what the person did.
-    pub fn wanted(&self) -> Option<ExtensionId> {
+    /// Whether there is one, or is one with the next frame.
+    pub fn has_any(&self) -> bool {
+        self.open.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Whose question is open, and whether it comes of what the person did.
+    pub fn asker(&self) -> Option<(ExtensionId, bool)> {
         let question = &self.open.as_ref()?.question;
-        question.is_wanted.then_some(question.owner)
+        Some((question.owner, question.is_wanted))
     }
 
     /// Who asks what, when nothing can be seen of it.
@@ -155,11 +162,18 @@ impl App {
     pub(super) fn take_back(&mut self, is_gone: impl Fn(AskId, ExtensionId) -> bool) -> Vec<AskId> {
         let questions = &mut self.extensions.questions;
         let mut gone = Vec::new();
+        let was_open = questions.is_open();
         if let Some(Open { question, .. }) = questions
             .open
             .take_if(|open| is_gone(open.question.ask, open.question.owner))
         {
             gone.push(question.ask);
+            // What comes up in its place is not what the next keys are for.
+            self.deaf = Deaf::Unseen;
+            self.extensions.calls.turned_away();
+            if let Ui::Input { secret: true, .. } = question.ui {
+                self.lost_secret = Deaf::Unseen;
+            }
             let text = self.composer.close_field().unwrap_or_default();
             let is_kept = match &question.ui {
                 Ui::Input { secret: true, .. } => false,
@@ -180,6 +194,10 @@ impl App {
             gone.extend(is_gone.then_some(one.ask));
             !is_gone
         });
+        // What the person meant for the one that is gone may come any moment.
+        if was_open && !questions.is_open() && self.extension_has_or_gets_keys() {
+            self.typed_at = Some(Instant::now());
+        }
         gone
     }
 
@@ -245,14 +263,21 @@ impl App {
     }
 
     fn cancel(&mut self) {
-        let closed = self.extensions.questions.close(&mut self.composer);
+        let closed = self.close_question();
         self.effects.extend(closed.map(cancelled));
     }
 
     fn answer(&mut self, result: Value) {
-        let question = self.extensions.questions.close(&mut self.composer);
+        let question = self.close_question();
         let answer = question.map(|question| answered(question.ask, result));
         self.effects.extend(answer);
+    }
+
+    /// The person is done with the open question, and looks at what else its asker wants.
+    fn close_question(&mut self) -> Option<Question> {
+        let closed = self.extensions.questions.close(&mut self.composer)?;
+        self.extensions.calls.answered(closed.owner);
+        Some(closed)
     }
 
     fn field_key(&mut self, press: KeyPress, has_lines: bool) {

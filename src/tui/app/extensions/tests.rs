@@ -75,8 +75,10 @@ impl Table {
         self.app.asked(asked);
         let is_paint = |effect: &Effect| matches!(effect, Effect::Paint);
         self.is_prompt = self.app.effects.iter().any(is_paint);
-        self.app.before_frame(self.now);
-        self.told()
+        self.app.before_frame();
+        let told = self.told();
+        self.app.after_frame(self.now);
+        told
     }
 
     /// Keys; what goes to the core because of them.
@@ -86,7 +88,8 @@ impl Table {
             self.app.on_key(press, self.now);
             effects.extend(self.carry_out());
         }
-        self.app.before_frame(self.now);
+        self.app.before_frame();
+        self.app.after_frame(self.now);
         show(effects)
     }
 
@@ -112,7 +115,7 @@ impl Table {
 
     /// The screen as text under what has settled since the last time.
     fn screen(&mut self, columns: u16, rows: u16) -> Vec<String> {
-        self.app.before_frame(self.now);
+        self.app.before_frame();
         let size = Size { columns, rows };
         let mut rows = match self.app.full_frame(size, self.now, false) {
             Some((surface, _)) => surface.text(),
@@ -125,6 +128,7 @@ impl Table {
         for row in &mut rows {
             row.truncate(row.trim_end().len());
         }
+        self.app.after_frame(self.now);
         rows
     }
 

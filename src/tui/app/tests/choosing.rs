@@ -372,3 +372,25 @@ fn what_is_open_keeps_nobody_from_reading_and_pasting() {
         }
     }
 }
+
+/// A key that was read for one list must not come to stand in the filter of another.
+#[test]
+fn what_is_read_for_one_surface_goes_to_no_other() {
+    for (first, second, is_taken) in [
+        ("/login\r", "/models\r", false),
+        ("/models\r", "/trust\r", false),
+        ("/models\r", "/models\r", true),
+    ] {
+        let mut table = Table::ready(&[]);
+        table.press(first);
+        table.app.on_key(keys("\x16")[0], table.now);
+        table.app.effects.clear();
+        table.press("␛");
+        table.press(second);
+        let clip = Ok(Clip::Text("k3y".into()));
+        table.app.on_done(Done::Clip(table.app.last_request, clip));
+        let screen = screen(&mut table.app, 80, table.now);
+        assert_eq!(screen.contains("k3y"), is_taken, "{first:?} {screen}");
+        assert_eq!(table.draft(), "");
+    }
+}

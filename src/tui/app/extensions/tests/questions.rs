@@ -161,7 +161,7 @@ fn questions_wait_for_their_turn() {
     assert_eq!(titles(&mut table), [false, true]);
     table.ask(ME, "ui.input", question("THIRD"));
     table.app.extension_gone(OTHER);
-    table.app.before_frame(table.now);
+    table.app.before_frame();
     assert!(table.app.composer.is_field());
     table.ask(ME, "ui.confirm", question("FOURTH"));
     table.app.refuse_questions("the session is another one");
@@ -350,4 +350,160 @@ fn a_secret_that_comes_too_early_stands_nowhere() {
     table.now += Duration::from_secs(1);
     assert_eq!(table.press("x\r"), r#"={"text":"x"}"#);
     assert_eq!(table.draft(), "half a sen");
+}
+
+/// Neither draft, model nor another's panel or question gets the end of a secret.
+#[test]
+fn the_rest_of_a_secret_goes_nowhere() {
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    for (method, params) in [
+        ("", Value::Null),
+        ("ui.panel", panel),
+        ("ui.input", json!({"title": "Name"})),
+        ("ui.confirm", json!({"title": "Delete?"})),
+    ] {
+        let mut table = Table::new();
+        table.press("draft ");
+        table.now += Duration::from_secs(2);
+        table.ask(ME, "ui.input", json!({"title": "Key", "secret": true}));
+        table.press("hun");
+        if !method.is_empty() {
+            table.ask(OTHER, method, params);
+        }
+        // Also who has stopped for a while may go on.
+        table.now += Duration::from_secs(2);
+        table.app.withdrawn(AskId::for_test(1));
+        assert_eq!(table.press("te"), "", "{method}");
+        for typed in ["y", "r2", "\r"] {
+            table.now += Duration::from_millis(299);
+            table.app.on_paste("p4ste", table.now);
+            assert!(table.app.hides_keys(table.now), "{method}");
+            assert_eq!(table.press(typed), "", "{method}");
+        }
+        assert_eq!(table.app.composer.own_draft().buffer.text(), "draft ");
+        table.now += Duration::from_millis(300);
+        let told = match method {
+            "" => "prompt draft yes",
+            "ui.panel" => {
+                r#"1:ui.key{"key":"y"} 1:ui.key{"key":"e"} 1:ui.key{"key":"s"} 1:ui.key{"key":"enter"}"#
+            }
+            "ui.input" => r#"={"text":"yes"}"#,
+            _ => r#"={"confirmed":true}"#,
+        };
+        assert!(table.press("yes\r").starts_with(told), "{method}");
+    }
+}
+
+#[test]
+fn the_rest_of_an_answer_is_none_to_what_comes_up_next() {
+    let panel = json!({"title": "Game", "lines": ["board"], "interactive": true});
+    for (method, params) in [
+        ("ui.panel", panel),
+        ("ui.pane", pane("p")),
+        ("ui.input", json!({"title": "Name"})),
+        ("ui.confirm", json!({"title": "Delete?"})),
+    ] {
+        for is_gone in [true, false] {
+            let mut table = Table::new();
+            if method == "ui.pane" {
+                table.ask(OTHER, method, params.clone());
+                table.press("\x14");
+                assert!(table.app.pane_has_focus());
+                table.now += Duration::from_secs(2);
+            }
+            table.ask(ME, "ui.input", json!({"title": "Who"}));
+            table.press("bo");
+            if method != "ui.pane" {
+                table.ask(OTHER, method, params.clone());
+            }
+            match is_gone {
+                true => table.app.extension_gone(ME),
+                false => table
+                    .app
+                    .withdrawn(AskId::for_test(table.asks - u64::from(method != "ui.pane"))),
+            }
+            assert_eq!(table.press("by\r"), "", "{method}");
+            table.now += Duration::from_millis(299);
+            table.app.on_paste("by", table.now);
+            assert_eq!(table.told(), "");
+            table.now += Duration::from_millis(300);
+            assert_ne!(table.press("y\x1b[B\r"), "", "{method}");
+        }
+    }
+}
+
+/// The same asker's is heard as soon as it is seen, another's when nobody types any more.
+#[test]
+fn what_is_pressed_twice_answers_one_question() {
+    for (next, hears_when_seen) in [(ME, true), (OTHER, false)] {
+        for asks_early in [true, false] {
+            let mut table = Table::new();
+            table.press("draft");
+            table.now += Duration::from_secs(2);
+            let sure = json!({"title": "Sure?"});
+            table.ask(ME, "ui.input", json!({"title": "Who"}));
+            if asks_early {
+                table.ask(next, "ui.confirm", sure.clone());
+                assert_eq!(table.press("bob\r\r"), r#"={"text":"bob"}"#);
+                table.now += Duration::from_millis(99);
+                assert_eq!(table.press("\r"), "");
+                table.now += Duration::from_millis(300);
+            } else {
+                assert_eq!(table.press("bob\r"), r#"={"text":"bob"}"#);
+                table.ask(next, "ui.confirm", sure);
+            }
+            let is_heard = asks_early || hears_when_seen;
+            let told = if is_heard {
+                r#"={"confirmed":true}"#
+            } else {
+                ""
+            };
+            assert_eq!(table.press("\r"), told, "{next:?} {asks_early}");
+            assert_eq!(table.draft(), "draft");
+        }
+    }
+    // A wizard: each is on the screen before it is answered.
+    let mut table = Table::new();
+    for _ in 0..3 {
+        table.ask(ME, "ui.input", json!({"title": "Who"}));
+    }
+    for _ in 0..3 {
+        assert_eq!(table.press("a\r"), r#"={"text":"a"}"#);
+    }
+}
+
+#[test]
+fn what_is_pasted_over_a_secret_stands_nowhere() {
+    let mut table = Table::new();
+    table.ask(ME, "ui.input", json!({"title": "Key", "secret": true}));
+    table.app.open_reader();
+    table.app.on_paste("hunter2", table.now);
+    table.app.reader = None;
+    assert_eq!(table.app.composer.own_draft().buffer.text(), "");
+    assert_eq!(table.press("x\r"), r#"={"text":"x"}"#);
+}
+
+/// Also who has only looked so far was about to press a key, and who answers one after the other is
+/// not kept waiting.
+#[test]
+fn a_question_that_takes_a_place_hears_its_answer() {
+    for is_gone in [true, false] {
+        let mut table = Table::new();
+        let sure = json!({"title": "Sure?"});
+        table.ask(ME, "ui.confirm", sure.clone());
+        table.ask(OTHER, "ui.confirm", sure);
+        let answer = r#"={"confirmed":true}"#;
+        let deaf = if is_gone {
+            table.app.withdrawn(AskId::for_test(1));
+            table.screen(40, 10);
+            290
+        } else {
+            assert_eq!(table.press("\r"), answer);
+            99
+        };
+        table.now += Duration::from_millis(deaf);
+        assert!(table.app.is_deaf(table.now), "{is_gone}");
+        table.now += Duration::from_millis(10);
+        assert_eq!(table.press("\r"), answer, "{is_gone}");
+    }
 }
