@@ -97,7 +97,8 @@ impl App {
     }
 
     pub fn on_paste(&mut self, text: &str, now: Instant) {
-        if self.extension_paste(text, now) {
+        // Nothing is written in the reader.
+        if self.reader.is_some() || self.extension_paste(text, now) {
             return;
         }
         let place = self.paste_place(now);

@@ -92,7 +92,8 @@ fn what_an_editor_leaves_goes_where_it_was_meant_for() {
     let mut table = Table::new();
     let edited = |table: &mut Table, text: &str| {
         table.app.on_done(Done::Edited(Ok(text.into())));
-        table.app.before_frame(table.now);
+        table.app.before_frame();
+        table.app.after_frame(table.now);
     };
     table.press("mine");
     table.now += Duration::from_secs(2);
@@ -110,6 +111,7 @@ fn what_an_editor_leaves_goes_where_it_was_meant_for() {
             table.ask(OTHER, "ui.input", json!({"title": "T"}));
         }
         edited(&mut table, "answer");
+        table.now += Duration::from_secs(2);
         if other {
             assert_eq!(table.press("\r"), r#"={"text":""}"#);
         }
