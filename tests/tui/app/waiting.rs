@@ -51,11 +51,11 @@ fn a_command_of_the_person_joins_the_history() {
     let place = Place::new();
     place.provider.script([say("I see.")]);
     let mut pty = open(&place, 80, 24);
-    pty.send("!echo from-\"the\"-shell; read x < gate; exit 3\r");
     std::process::Command::new("mkfifo")
         .arg(place.workspace.join("gate"))
         .status()
         .unwrap();
+    pty.send("!echo from-\"the\"-shell; read x < gate; exit 3\r");
     pty.wait_for("$ echo");
     pty.send("what was that?\r");
     pty.wait_for("1 message waiting");
@@ -126,7 +126,7 @@ fn images_come_from_the_clipboard_and_from_paths() {
     pty.wait_for("[Image 1] [Image 2]");
     pty.send("\r");
     pty.wait_for("┃ [Image 1] [Image 2] What does this image show?");
-    pty.wait_for("  one");
+    pty.wait_for("s (↑100");
     pty.send("'a b.png' and this?\r");
     pty.wait_for("┃ [Image 1] and this?");
     pty.wait_for("  two");
