@@ -416,12 +416,11 @@ impl Loop {
     }
 
     fn submit(&mut self, modes: Modes, bytes: Vec<u8>) {
-        let first = self.terminal.switch(modes);
-        if first.is_empty() && bytes.is_empty() {
+        if bytes.is_empty() && self.terminal.switch(modes).is_empty() {
             return;
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.output(&[&first[..], &bytes].concat());
+            recorder.output(&[&self.terminal.switch(modes)[..], &bytes].concat());
         }
         self.writer.submit(modes, bytes);
     }
