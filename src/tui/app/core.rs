@@ -29,7 +29,7 @@ impl App {
                     text,
                 } => {
                     if self.session.as_ref().is_some_and(|one| one.key == session) {
-                        self.queue.held(message, Line::of(text));
+                        self.queue.held(message, Line::prompt(text));
                     }
                 }
                 Output::Answer { request, answer } => self.on_answer(request, answer, now),
@@ -39,8 +39,8 @@ impl App {
                 }
                 Output::Said { extension: _, text } => self.tell(&text),
                 Output::Asked(asked) => self.asked(*asked),
-                Output::Withdrawn(ask) => self.withdrawn(ask),
-                Output::ExtensionGone(id) => self.extension_gone(id),
+                Output::Withdrawn(ask) => self.withdrawn(ask, now),
+                Output::ExtensionGone(id) => self.extension_gone(id, now),
                 // Signals are this frontend's own business.
                 Output::Ending(_) => {}
             }

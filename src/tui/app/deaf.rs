@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::App;
-use crate::tui::key::KeyPress;
+use crate::tui::key::{Key, KeyPress};
 
 /// How long what opens ignores the keys of who is typing, from its opening and from each key on.
 const DEAF: Duration = Duration::from_millis(300);
@@ -65,7 +65,10 @@ impl App {
 
     /// A key while the top surface ignores it, or one that means nothing to it.
     pub(super) fn type_ahead(&mut self, press: KeyPress, now: Instant) {
-        self.keys_keep_coming(now);
+        // Who wants to get away from here is not writing on.
+        if press.key != Key::Escape {
+            self.keys_keep_coming(now);
+        }
         // A secret, or the end of one, must not come to stand in clear.
         if !self.plays() && !self.composer.is_secret() && !self.drops_keys(now) {
             self.composer

@@ -49,8 +49,12 @@ pub(super) struct Reading {
 impl App {
     /// ctrl+v: an image of the clipboard, else its text.
     pub(super) fn read_clipboard(&mut self, now: Instant) {
+        let place = self.paste_place(now);
+        if place == Place::Nowhere {
+            return;
+        }
         let (process, cwd) = (self.process.clone(), self.cwd.clone());
-        self.read_for(self.paste_place(now), move || {
+        self.read_for(place, move || {
             clipboard::read(&process.env, &cwd).map_err(|error| error.to_string())
         })
     }

@@ -97,7 +97,7 @@ impl App {
     }
 
     pub fn on_paste(&mut self, text: &str, now: Instant) {
-        // Nothing is written in the reader.
+        // Nothing is written in the reader: the chord that pastes is a command, this is not.
         if self.reader.is_some() || self.extension_paste(text, now) {
             return;
         }
@@ -172,9 +172,12 @@ impl App {
         self.discard_later();
         self.queue_forget();
         self.close_surfaces();
+        // What was on its way is in history with the draft.
+        let first = self.held_prompt.take();
+        self.give_back(first);
+        self.give_up_waiting(|_| true);
         self.composer.clear();
         self.typed_at = None;
-        self.held_prompt = None;
         self.armed_until = Some(now + ARMED);
     }
 

@@ -303,6 +303,7 @@ impl App {
         self.reading = None;
         self.cycling = None;
         self.unsaved.is_writing = false;
+        self.refuse_choices(why);
         self.give_up_waiting(|line| line.awaits_task());
         if self.session.is_none() {
             self.give_up_waiting(|_| true);

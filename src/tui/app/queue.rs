@@ -27,7 +27,9 @@ struct Waiting {
     /// The core holds it under this request for the running turn. Other lines are carried out when
     /// nothing runs.
     turn: Option<RequestId>,
-    /// An extension says it: what is left of it is nobody's draft, unless the person has edited it.
+    /// The core has it. One that was only sent may still be refused.
+    is_held: bool,
+    /// An extension says it, and the person has not edited it: what is left of it is nobody's draft.
     is_theirs: bool,
     /// Texts of before edits: the turn may have taken one of those.
     earlier: Vec<String>,
@@ -52,6 +54,7 @@ impl Queue {
     pub fn held(&mut self, message: RequestId, line: Line) {
         self.push(line, Some(message));
         if let Some(waiting) = self.messages.last_mut() {
+            waiting.is_held = true;
             waiting.is_theirs = true;
         }
     }
@@ -72,6 +75,7 @@ impl Queue {
         self.messages.push(Waiting {
             line,
             turn,
+            is_held: false,
             is_theirs: false,
             earlier: Vec::new(),
             edit: None,
@@ -120,9 +124,9 @@ impl App {
         self.give_back(lines);
     }
 
-    /// The turn is over: nothing goes into it any more.
+    /// The turn is over: nothing goes into it any more. What came too late for it is refused yet.
     pub(super) fn queue_turn_over(&mut self) {
-        while let Some(at) = self.position(Waiting::steers) {
+        while let Some(at) = self.position(|waiting| waiting.is_held) {
             self.take_waiting(at);
         }
     }
@@ -158,10 +162,7 @@ impl App {
 
     /// Removes a message that is to be a draft again. One that was being edited is one already.
     fn withdraw(&mut self, at: usize) -> Line {
-        let Waiting {
-            is_theirs, earlier, ..
-        } = &self.queue.messages[at];
-        let is_theirs = *is_theirs && earlier.is_empty();
+        let is_theirs = self.queue.messages[at].is_theirs;
         let (mut line, is_draft) = self.take_waiting(at);
         if is_draft || is_theirs {
             line.text.clear();
@@ -181,7 +182,7 @@ impl App {
                 self.tell("that message has been sent already");
                 return true;
             };
-            self.prompt(Line::of(text), now);
+            self.prompt(Line::prompt(text), now);
             return true;
         }
         // The turn has ended meanwhile, or is about to.
@@ -198,6 +199,9 @@ impl App {
     /// The core has done as it was asked.
     pub(super) fn queue_done(&mut self, request: RequestId) {
         self.queue.amends.retain(|(amend, _)| *amend != request);
+        if let Some(at) = self.position(|waiting| waiting.turn == Some(request)) {
+            self.queue.messages[at].is_held = true;
+        }
     }
 
     fn forget_steer(&mut self, request: RequestId) -> Option<Line> {
@@ -283,6 +287,7 @@ impl App {
         }
         let before = std::mem::replace(&mut waiting.line.text, text.clone());
         waiting.earlier.push(before);
+        waiting.is_theirs = false;
         if let Some(message) = waiting.turn {
             self.amend(message, Some(text));
         }
@@ -418,6 +423,23 @@ mod tests {
         table.event(RequestId::NOBODY, TurnEvent::Compacting);
         assert_eq!(table.press("four\r"), "");
         assert_eq!(table.over(RequestId::NOBODY), "prompt four");
+    }
+
+    #[test]
+    fn a_message_that_came_too_late_for_a_turn_is_a_prompt() {
+        let mut table = Table::new();
+        table.press("one\r");
+        let turn = table.last();
+        table.event(turn, TurnEvent::TurnStart);
+        assert_eq!(table.press("held\r"), "steer held");
+        let held = table.last();
+        table.answer(held, Answer::Done);
+        assert_eq!(table.press("late\r"), "steer late");
+        let late = table.last();
+        assert_eq!(table.over(turn), "");
+        let refused = Answer::Refused("no turn is running".into());
+        assert_eq!(table.answer(late, refused), "prompt late");
+        assert_eq!(table.app.queue.band().waiting, 0);
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl App {
         });
     }
 
-    /// A key while the reader is open; it gets all but ctrl+c.
+    /// A key while the reader is open; it gets all but ctrl+c and the clipboard's.
     pub(super) fn reader_key(&mut self, press: KeyPress, command: Option<Command>) -> bool {
         let Some(Reader { scroll, depth }) = &mut self.reader else {
             return false;

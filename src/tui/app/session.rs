@@ -260,14 +260,16 @@ impl App {
         self.give_up_waiting(|_| true);
         if error.kind() == Kind::Usage {
             self.effects.push(Effect::Send(Input::NoSession));
-            return self.login(Why::Start(why));
+            self.login(Why::Start(why));
+            return self.carry_out(Instant::now());
         }
         self.transcript.push_error(&why);
         self.no_session = Some(why);
         let options = &mut self.options;
         let resumed = [&mut options.resume_newest, &mut options.resume_picker];
         if !resumed.into_iter().any(std::mem::take) {
-            return self.effects.push(Effect::Send(Input::NoSession));
+            self.effects.push(Effect::Send(Input::NoSession));
+            return self.carry_out(Instant::now());
         }
         if let Some(prompt) = self.held_prompt.take() {
             self.give_back([prompt]);
@@ -280,7 +282,7 @@ impl App {
         let Some(session) = self.session.take() else {
             return;
         };
-        self.refuse_questions("the session is another one");
+        self.refuse_questions("the session is another one", Instant::now());
         self.queue = Queue::default();
         self.scroll.follow();
         let request = self.next_request();

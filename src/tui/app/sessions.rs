@@ -51,7 +51,7 @@ impl App {
         if insists || self.session.as_ref().is_none_or(|one| one.is_given_up) {
             return self.go_on(next);
         }
-        self.is_opening = !matches!(next, Next::Quit);
+        self.is_opening |= !matches!(next, Next::Quit);
         self.request(Awaited::Save(next), |session, request| Input::Save {
             session,
             request,

@@ -31,6 +31,19 @@ impl Line {
             is_prompt: false,
         }
     }
+
+    /// The same for the model alone.
+    pub fn prompt(text: String) -> Self {
+        Self {
+            is_prompt: true,
+            ..Self::of(text)
+        }
+    }
+
+    /// Whether it is a command of e itself, which needs no session.
+    fn is_own_command(&self) -> bool {
+        !self.is_prompt && names_own_command(&self.text)
+    }
 }
 
 /// A line on its way.
@@ -94,7 +107,8 @@ impl App {
         if self.catch_key(&text) {
             return;
         }
-        if self.session.is_none() && !self.is_opening && !is_own_command(&text) {
+        let has_place = self.session.is_some() || self.is_opening || self.awaits_pick;
+        if !has_place && !names_own_command(&text) {
             let why = self.no_session.as_deref();
             let why = why.map(|why| format!("{why}; start e again when that is mended"));
             let why = why.unwrap_or("sign in with /login, or choose a model with /models".into());
@@ -127,11 +141,7 @@ impl App {
     /// Submits what an extension says in the person's place. It runs no command, so that none can
     /// call itself.
     pub(super) fn submit_prompt(&mut self, text: String, now: Instant) {
-        let line = Line {
-            is_prompt: true,
-            ..Line::of(text)
-        };
-        self.send_through_hooks(line, None, now);
+        self.send_through_hooks(Line::prompt(text), None, now);
     }
 
     fn send_through_hooks(&mut self, line: Line, typed: Option<String>, now: Instant) {
@@ -165,7 +175,7 @@ impl App {
             stage: Stage::Skill(request),
             line: Line {
                 images,
-                ..Line::of(said.clone())
+                ..Line::prompt(said.clone())
             },
             typed: Some(typed),
         });
@@ -263,7 +273,7 @@ impl App {
     pub(super) fn give_up_waiting(&mut self, gives_up: impl Fn(&Submitted) -> bool) {
         let (given_up, kept): (VecDeque<_>, _) = std::mem::take(&mut self.submitted)
             .into_iter()
-            .partition(|one| !is_own_command(&one.line.text) && gives_up(one));
+            .partition(|one| !one.line.is_own_command() && gives_up(one));
         self.submitted = kept;
         self.give_back(given_up.into_iter().map(|submitted| submitted.line))
     }
@@ -294,7 +304,7 @@ impl App {
 
     fn is_ready(&self, submitted: &Submitted) -> bool {
         let has_place = self.session.is_some() && !self.is_opening;
-        let has_place = has_place || is_own_command(&submitted.line.text);
+        let has_place = has_place || submitted.line.is_own_command();
         match submitted.stage {
             Stage::Ready(_) | Stage::Through => has_place,
             Stage::Skill(_) | Stage::Hooked(_) | Stage::Image(_) | Stage::Template(_) => false,
@@ -457,8 +467,8 @@ impl App {
     }
 }
 
-/// Whether a line is a command of e itself, which needs no session.
-fn is_own_command(text: &str) -> bool {
+/// Whether a line that is typed runs a command of e itself.
+fn names_own_command(text: &str) -> bool {
     matches!(form(text), Form::Slash(name, _) if commands::find(name).is_some())
 }
 

@@ -303,16 +303,13 @@ fn no_key_breaks_it() {
         "/trust\r",
         "/help\r",
     ];
-    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = crate::text::testing::random(1);
     let mut table = Table::ready(&files);
     for _ in 0..400 {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        table.press(keys[random as usize % keys.len()]);
+        table.press(keys[random(keys.len())]);
         let size = Size {
-            columns: (random >> 20) as u16 % 90 + 3,
-            rows: (random >> 40) as u16 % 30,
+            columns: random(90) as u16 + 3,
+            rows: random(30) as u16,
         };
         let frame = table.app.inline_frame(size, 0, table.now, false);
         check(&frame.live, size.columns.into());

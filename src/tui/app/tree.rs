@@ -104,10 +104,7 @@ impl App {
         if let Some(session) = &mut self.session {
             session.context_tokens = 0;
         }
-        self.give_back([Line {
-            is_prompt: true,
-            ..Line::of(rewound.text)
-        }]);
+        self.give_back([Line::prompt(rewound.text)]);
         self.carry_out(now);
     }
 }

@@ -42,9 +42,7 @@ impl App {
 
     fn next_choice(&mut self) {
         let Some(session) = &self.session else {
-            let choices = self.extensions.choices.drain(..);
-            let refuse = |(ask, _)| refused(ask, "there is no session");
-            return self.effects.extend(choices.map(refuse));
+            return self.refuse_choices("there is no session");
         };
         let Some((ask, choice)) = self.extensions.choices.front().cloned() else {
             return;
@@ -64,11 +62,18 @@ impl App {
         });
     }
 
+    /// None of the choices is made.
+    pub(in crate::tui::app) fn refuse_choices(&mut self, why: &str) {
+        let choices = self.extensions.choices.drain(..);
+        self.effects
+            .extend(choices.map(|(ask, _)| refused(ask, why)));
+    }
+
     /// The choice was looked up: it is used from now on and kept in the settings.
     pub(in crate::tui::app) fn extension_chose(&mut self, chosen: Chosen) {
         let choices = &mut self.extensions.choices;
         let first = choices.front().cloned();
-        // After a reload it is not the one that is waited for.
+        // After a task that was lost it is not the one that is waited for.
         let Some((ask, choice)) = first.filter(|(ask, _)| *ask == chosen.ask) else {
             return;
         };

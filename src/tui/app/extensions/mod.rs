@@ -281,7 +281,7 @@ impl App {
             return false;
         }
         let before = self.effects.len();
-        let has_pane = self.pane_has_focus() && self.reader.is_none();
+        let has_pane = self.pane_has_focus();
         let is_taken = has_pane || self.panel_has_keys();
         if has_pane {
             self.paste_keys(text, Self::pane_key);
@@ -347,10 +347,10 @@ impl App {
     }
 
     /// The session ends: nobody will answer what is asked.
-    pub(super) fn refuse_questions(&mut self, why: &str) {
+    pub(super) fn refuse_questions(&mut self, why: &str, now: Instant) {
         self.forget_renders();
         self.close_arguments();
-        let gone = self.take_back(|_, _| true).into_iter();
+        let gone = self.take_back(now, |_, _| true).into_iter();
         self.effects.extend(gone.map(|ask| refused(ask, why)));
     }
 
@@ -369,13 +369,13 @@ impl App {
     }
 
     /// Nobody waits for the answer to this any more.
-    pub(super) fn withdrawn(&mut self, ask: AskId) {
-        self.take_back(|one, _| one == ask);
+    pub(super) fn withdrawn(&mut self, ask: AskId, now: Instant) {
+        self.take_back(now, |one, _| one == ask);
     }
 
     /// What this extension shows must go.
-    pub(super) fn extension_gone(&mut self, id: ExtensionId) {
-        self.take_back(|_, owner| owner == id);
+    pub(super) fn extension_gone(&mut self, id: ExtensionId, now: Instant) {
+        self.take_back(now, |_, owner| owner == id);
         let extensions = &mut self.extensions;
         extensions.slots.clear_extension(id);
         extensions.panels.close(id);

@@ -159,7 +159,11 @@ impl Questions {
 impl App {
     /// Nobody waits for these answers any more; says which they are. What was typed into a field that
     /// goes is not lost.
-    pub(super) fn take_back(&mut self, is_gone: impl Fn(AskId, ExtensionId) -> bool) -> Vec<AskId> {
+    pub(super) fn take_back(
+        &mut self,
+        now: Instant,
+        is_gone: impl Fn(AskId, ExtensionId) -> bool,
+    ) -> Vec<AskId> {
         let questions = &mut self.extensions.questions;
         let mut gone = Vec::new();
         let was_open = questions.is_open();
@@ -196,7 +200,7 @@ impl App {
         });
         // What the person meant for the one that is gone may come any moment.
         if was_open && !questions.is_open() && self.extension_has_or_gets_keys() {
-            self.typed_at = Some(Instant::now());
+            self.typed_at = Some(now);
         }
         gone
     }

@@ -156,6 +156,17 @@ fn show(effects: Vec<Effect>) -> String {
 }
 
 #[test]
+fn a_choice_whose_task_is_lost_is_answered() {
+    let mut table = Table::new();
+    for _ in 0..2 {
+        let told = table.ask(ME, "session.effort", json!({"effort": "low"}));
+        assert!(!told.contains("no thread"), "{told}");
+        table.app.on_done(Done::Lost("no thread".into()));
+        assert_eq!(table.told(), "!no thread");
+    }
+}
+
+#[test]
 fn slots_show_where_they_belong() {
     let mut table = Table::new();
     table.ask(ME, "ui.status", json!({"text": "41 ok"}));
@@ -179,7 +190,7 @@ fn slots_show_where_they_belong() {
     table.app.transcript.push_notice("said");
     let expected = ["  said", "", "  row a", "  row b", "", "┃"];
     assert_eq!(table.screen(28, 12)[..6], expected);
-    table.app.extension_gone(ME);
+    table.app.extension_gone(ME, table.now);
     let expected = ["", "┃", "", "m                          b"];
     assert_eq!(table.screen(28, 12), expected);
 }

@@ -357,6 +357,8 @@ fn what_is_open_keeps_nobody_from_reading_and_pasting() {
             assert!(table.app.reader.is_some(), "{opens:?}");
             if !from_reader {
                 table.press("␛");
+            } else {
+                table.app.on_paste("nothing", table.now);
             }
             table.app.on_key(keys("\x16")[0], table.now);
             table.app.effects.clear();

@@ -27,6 +27,46 @@ fn lines_wait_for_the_session() {
 }
 
 #[test]
+fn lines_that_wait_for_a_session_end_with_what_they_wait_for() {
+    // All was stopped: what was on its way is in history.
+    let mut table = Table::ready(&[]);
+    table.app.is_opening = true;
+    assert_eq!(table.press("early\r\x03"), "");
+    table.app.is_opening = false;
+    assert_eq!(table.press("\x1b[A"), "");
+    assert_eq!(table.draft(), "early");
+    // None is opened: e's own commands are carried out, what is said comes back.
+    let mut table = Table::ready(&[]);
+    table.app.session = None;
+    table.app.is_opening = true;
+    table.press("said\r/help\r");
+    let help = "quit, when the draft is empty";
+    assert!(!table.screen().contains(help));
+    table.app.is_opening = false;
+    table
+        .app
+        .on_done(Done::Opened(Err(crate::error::Error::failed("broken"))));
+    table.carry_out();
+    let screen = table.screen();
+    assert!(
+        screen.contains("broken") && screen.contains(help),
+        "{screen}"
+    );
+    assert_eq!(table.draft(), "said");
+}
+
+#[test]
+fn what_an_extension_says_is_no_command_while_a_session_opens() {
+    let mut table = Table::ready(&[]);
+    table.app.is_opening = true;
+    table.app.submit_prompt("/help me".into(), table.now);
+    assert_eq!(table.carry_out(), "");
+    table.app.is_opening = false;
+    table.app.carry_out(table.now);
+    assert_eq!(table.carry_out(), "prompt /help me");
+}
+
+#[test]
 fn what_is_looked_up_does_not_open_after_all_was_closed() {
     let mut table = Table::ready(&[]);
     for command in [

@@ -198,7 +198,7 @@ fn panes_are_replaced_and_closed() {
     assert_eq!(replaced, r#"={} 0:pane.closed{"pane":"p"}"#);
     assert_eq!(table.ask(ME, "ui.pane", Value::Null), "={}");
     assert!(table.app.pane_is_open());
-    table.app.extension_gone(OTHER);
+    table.app.extension_gone(OTHER, table.now);
     assert!(!table.app.pane_is_open());
     let key = KeyPress::plain(Key::Char('x'));
     table.app.on_key(key, table.now);

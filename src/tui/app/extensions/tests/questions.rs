@@ -106,7 +106,7 @@ fn what_an_editor_leaves_goes_where_it_was_meant_for() {
         table.now += Duration::from_secs(2);
         table.ask(ME, "ui.editor", json!({"title": "T", "text": "given"}));
         table.press("\x07");
-        table.app.extension_gone(ME);
+        table.app.extension_gone(ME, table.now);
         if other {
             table.ask(OTHER, "ui.input", json!({"title": "T"}));
         }
@@ -159,14 +159,16 @@ fn questions_wait_for_their_turn() {
     assert!(last.starts_with("↑/↓") && last.ends_with("  me asks: FIRST · esc to answer"));
     table.app.surface = None;
     assert_eq!(titles(&mut table), [true, false]);
-    table.app.withdrawn(AskId::for_test(1));
+    table.app.withdrawn(AskId::for_test(1), table.now);
     assert_eq!(titles(&mut table), [false, true]);
     table.ask(ME, "ui.input", question("THIRD"));
-    table.app.extension_gone(OTHER);
+    table.app.extension_gone(OTHER, table.now);
     table.app.before_frame();
     assert!(table.app.composer.is_field());
     table.ask(ME, "ui.confirm", question("FOURTH"));
-    table.app.refuse_questions("the session is another one");
+    table
+        .app
+        .refuse_questions("the session is another one", table.now);
     assert_eq!(
         table.told(),
         "!the session is another one !the session is another one"
@@ -187,9 +189,9 @@ fn what_was_typed_for_a_question_that_goes_is_not_lost() {
             table.ask(ME, "ui.input", params.clone());
             table.press(typed);
             match end {
-                "withdrawn" => table.app.withdrawn(AskId::for_test(1)),
-                "gone" => table.app.extension_gone(ME),
-                _ => table.app.refuse_questions(end),
+                "withdrawn" => table.app.withdrawn(AskId::for_test(1), table.now),
+                "gone" => table.app.extension_gone(ME, table.now),
+                _ => table.app.refuse_questions(end, table.now),
             }
             let told = table
                 .screen(80, 20)
@@ -262,6 +264,8 @@ fn who_is_typing_answers_nothing_by_accident() {
         table.app.composer.draft().buffer.text(),
         "half a sentence yes"
     );
+    // Esc writes nothing, so it does not keep the question deaf.
+    assert_eq!(table.press("␛"), "");
     table.now += Duration::from_millis(1);
     assert_eq!(table.press("\r"), r#"={"confirmed":true}"#);
     // Who has just answered is not typing.
@@ -303,7 +307,9 @@ fn a_list_that_the_person_opens_hears_every_key() {
     let mut table = Table::new();
     table.press("half");
     table.ask(ME, "ui.confirm", json!({"title": "Delete?"}));
-    table.app.refuse_questions("the session is another one");
+    table
+        .app
+        .refuse_questions("the session is another one", table.now);
     table.press("\x15/plai");
     let screen = table.screen(60, 20).join("\n");
     assert!(
@@ -374,7 +380,7 @@ fn the_rest_of_a_secret_goes_nowhere() {
         }
         // Also who has stopped for a while may go on.
         table.now += Duration::from_secs(2);
-        table.app.withdrawn(AskId::for_test(1));
+        table.app.withdrawn(AskId::for_test(1), table.now);
         assert_eq!(table.press("te"), "", "{method}");
         for typed in ["y", "r2", "\r"] {
             table.now += Duration::from_millis(299);
@@ -419,10 +425,11 @@ fn the_rest_of_an_answer_is_none_to_what_comes_up_next() {
                 table.ask(OTHER, method, params.clone());
             }
             match is_gone {
-                true => table.app.extension_gone(ME),
-                false => table
-                    .app
-                    .withdrawn(AskId::for_test(table.asks - u64::from(method != "ui.pane"))),
+                true => table.app.extension_gone(ME, table.now),
+                false => table.app.withdrawn(
+                    AskId::for_test(table.asks - u64::from(method != "ui.pane")),
+                    table.now,
+                ),
             }
             assert_eq!(table.press("by\r"), "", "{method}");
             table.now += Duration::from_millis(299);
@@ -496,7 +503,7 @@ fn a_question_that_takes_a_place_hears_its_answer() {
         table.ask(OTHER, "ui.confirm", sure);
         let answer = r#"={"confirmed":true}"#;
         let deaf = if is_gone {
-            table.app.withdrawn(AskId::for_test(1));
+            table.app.withdrawn(AskId::for_test(1), table.now);
             table.screen(40, 10);
             290
         } else {
