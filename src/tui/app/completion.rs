@@ -87,7 +87,8 @@ impl App {
         }
     }
 
-    /// Text was pasted. It narrows a list that is open and opens none: code and addresses are no search.
+    /// Text was pasted. It narrows a list that is open and opens none: code and addresses are no
+    /// search.
     pub(super) fn draft_was_pasted_into(&mut self) {
         let is_seen = self.surface.is_none() && !self.composer.is_field();
         let word = self.word().filter(|_| is_seen);
@@ -160,8 +161,8 @@ impl App {
         }
     }
 
-    /// Shows what matches. Where nothing does, the empty list takes Enter for a word that is a search,
-    /// and there is none for others, so that Enter submits.
+    /// Shows what matches. Where nothing does, the empty list takes Enter for a word that is a
+    /// search, and there is none for others, so that Enter submits.
     fn narrow(&mut self, kind: Kind, query: &str) {
         if !matches!(self.surface, Some(Surface::Picker(_))) {
             match kind {
@@ -260,8 +261,8 @@ impl App {
         self.open_picker(picker, Picks::Skills(skills));
     }
 
-    /// Runs a command, or leaves its name for the person to finish. A name that was typed in full is
-    /// run as it is, unless something must follow it.
+    /// Runs a command, or leaves its name for the person to finish. A name that was typed in full
+    /// is run as it is, unless something must follow it.
     pub(super) fn command_picked(&mut self, word: &(String, String), runs: bool, now: Instant) {
         let (name, arguments) = word;
         let typed = self.composer.draft().buffer.text();
@@ -284,7 +285,8 @@ impl App {
         self.draft_was_edited();
     }
 
-    /// Puts a path in the place of the word, with nothing behind it: that of a directory can be gone on with.
+    /// Puts a path in the place of the word, with nothing behind it: that of a directory can be
+    /// gone on with.
     pub(super) fn file_picked(&mut self, path: &str) {
         if let Some((Kind::File, range)) = self.word() {
             let path = match path.contains(char::is_whitespace) {

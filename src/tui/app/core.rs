@@ -61,7 +61,8 @@ impl App {
         };
         match event {
             TurnEvent::TurnStart | TurnEvent::Compacting => {
-                // One that an extension or the core itself began has no prompt that was submitted here.
+                // One that an extension or the core itself began has no prompt that was submitted
+                // here.
                 let request = request.unwrap_or(RequestId::NOBODY);
                 session.asked.take_if(|asked| asked.request == request);
                 session.is_given_up = false;

@@ -187,7 +187,8 @@ impl App {
     }
 }
 
-/// Reads the images that a text names, or says why not. Of files that are not there nothing is said.
+/// Reads the images that a text names, or says why not. Of files that are not there nothing is
+/// said.
 fn named_images(paths: &[PathBuf], model: &Model) -> Result<Vec<Image>, Option<String>> {
     let there = |error: Error| {
         let is_there = paths.iter().any(|path| path.exists());

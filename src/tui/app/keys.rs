@@ -62,8 +62,8 @@ impl App {
         }
     }
 
-    /// Whether ctrl+d ends e: an empty draft has nothing to delete. Bound to something else, the key does
-    /// that.
+    /// Whether ctrl+d ends e: an empty draft has nothing to delete. Bound to something else, the
+    /// key does that.
     pub(super) fn ends(&self, press: &KeyPress) -> bool {
         let deletes = Found::Action {
             action: Action::Delete,
@@ -131,8 +131,8 @@ impl App {
         }
     }
 
-    /// Puts text where it was meant for, if that is still there: what is for a field or a list must not
-    /// come to stand in a draft.
+    /// Puts text where it was meant for, if that is still there: what is for a field or a list must
+    /// not come to stand in a draft.
     pub(super) fn paste_into(&mut self, place: Place, text: &str) {
         match place {
             Place::Nowhere => {}

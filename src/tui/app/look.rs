@@ -113,7 +113,8 @@ impl App {
         Editing::start(&words, &self.cwd, env, text)
     }
 
-    /// The editor has left a text. What came into the draft or took its place meanwhile is not lost.
+    /// The editor has left a text. What came into the draft or took its place meanwhile is not
+    /// lost.
     pub(super) fn edited(&mut self, text: &str) {
         let (ask, given) = std::mem::take(&mut self.edits);
         if text == given {

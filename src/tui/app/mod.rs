@@ -1,8 +1,8 @@
 //! The state of the terminal app, and how events change it.
 //!
 //! One value, stepped by events, without I/O: keys, what the core says, what tasks come to, time.
-//! Handlers leave what is to be done in `App::effects`, which the loop takes. What the screen shows is
-//! computed from here when a frame is built (`render`); nothing is kept beside it.
+//! Handlers leave what is to be done in `App::effects`, which the loop takes. What the screen shows
+//! is computed from here when a frame is built (`render`); nothing is kept beside it.
 
 mod account;
 mod commands;

@@ -1,7 +1,8 @@
-//! Which model answers, and how hard it thinks: `/models`, `/effort`, `/scoped-models` and the keys.
+//! Which model answers, and how hard it thinks: `/models`, `/effort`, `/scoped-models` and the
+//! keys.
 //!
-//! The catalog is read from files, so it is read in tasks. What is chosen is used from the next turn
-//! on and kept in the settings.
+//! The catalog is read from files, so it is read in tasks. What is chosen is used from the next
+//! turn on and kept in the settings.
 
 use serde_json::{Value, json};
 
@@ -207,7 +208,8 @@ fn listing(model: &Model) -> Listing {
     }
 }
 
-/// The models that the keys go through: those of the settings in their order, else all that are real.
+/// The models that the keys go through: those of the settings in their order, else all that are
+/// real.
 fn in_scope<'a>(models: &'a [Listing], scope: &'a [String]) -> Vec<&'a str> {
     let is_there = |slug: &&String| models.iter().any(|model| model.slug == **slug);
     let chosen: Vec<&str> = scope.iter().filter(is_there).map(String::as_str).collect();

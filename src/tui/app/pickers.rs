@@ -165,8 +165,8 @@ impl App {
         }
     }
 
-    /// Does what the chosen entry stands for, or writes it into the draft when nothing is to run yet.
-    /// A list without one closes.
+    /// Does what the chosen entry stands for, or writes it into the draft when nothing is to run
+    /// yet. A list without one closes.
     fn pick(&mut self, runs: bool, now: Instant) {
         let Some(Surface::Picker(choosing)) = self.surface.take() else {
             return;

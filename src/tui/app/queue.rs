@@ -1,7 +1,8 @@
 //! Messages that wait: those that go into the running turn, and lines for when nothing runs.
 //!
 //! They can be reviewed while they wait: one at a time stands in the composer, edited and applied.
-//! The turn is not paused, so a message may be taken meanwhile; what was made of it is a draft then.
+//! The turn is not paused, so a message may be taken meanwhile; what was made of it is a draft
+//! then.
 
 use std::time::Instant;
 
@@ -29,7 +30,8 @@ struct Waiting {
     turn: Option<RequestId>,
     /// The core has it. One that was only sent may still be refused.
     is_held: bool,
-    /// An extension says it, and the person has not edited it: what is left of it is nobody's draft.
+    /// An extension says it, and the person has not edited it: what is left of it is nobody's
+    /// draft.
     is_theirs: bool,
     /// Texts of before edits: the turn may have taken one of those.
     earlier: Vec<String>,
@@ -209,8 +211,8 @@ impl App {
         Some(self.take_waiting(at).0)
     }
 
-    /// Removes a message. One that is being edited stays in the composer as a draft, when the person
-    /// has changed it; an edit that was left is in history.
+    /// Removes a message. One that is being edited stays in the composer as a draft, when the
+    /// person has changed it; an edit that was left is in history.
     fn take_waiting(&mut self, at: usize) -> (Line, bool) {
         let Waiting { line, edit, .. } = self.queue.messages.remove(at);
         if let Some(edit) = edit {

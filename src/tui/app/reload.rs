@@ -14,8 +14,8 @@ use crate::extension::{Host, Registry};
 use crate::tui::keymap::Keymap;
 use crate::tui::theme::Background;
 
-/// Starts the extensions as the command line asked for it, without their startup hooks. Blocks until
-/// they are ready.
+/// Starts the extensions as the command line asked for it, without their startup hooks. Blocks
+/// until they are ready.
 #[derive(Clone)]
 pub struct Relaunch(Arc<dyn Fn() -> Host + Send + Sync>);
 

@@ -31,8 +31,9 @@ struct Below {
 }
 
 impl App {
-    /// What the main screen shall show. Rows that have settled are in one frame only, and again when
-    /// they are still on the screen, as `on_screen` of them are, and the width or a setting is another one.
+    /// What the main screen shall show. Rows that have settled are in one frame only, and again
+    /// when they are still on the screen, as `on_screen` of them are, and the width or a setting is
+    /// another one.
     pub fn inline_frame(
         &mut self,
         size: Size,

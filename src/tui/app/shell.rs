@@ -22,7 +22,8 @@ impl App {
         Some(shell.request)
     }
 
-    /// A command for the shell; the model is not told of one that is an aside. While something runs it waits.
+    /// A command for the shell; the model is not told of one that is an aside. While something runs
+    /// it waits.
     pub(super) fn shell(&mut self, command: &str, aside: bool, now: Instant) {
         if command.is_empty() {
             return self.tell("put a command behind the `!`, as in `!git status`");

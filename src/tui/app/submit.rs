@@ -231,8 +231,8 @@ impl App {
         self.carry_out(now);
     }
 
-    /// Keeps what cannot be sent now: it is a draft again, above the one there is by now. A command is
-    /// never one draft with something else: what is said would be run, or the command be said.
+    /// Keeps what cannot be sent now: it is a draft again, above the one there is by now. A command
+    /// is never one draft with something else: what is said would be run, or the command be said.
     pub(super) fn give_back(&mut self, lines: impl IntoIterator<Item = Line>) {
         let is_command = |text: &str| form(text) != Form::Prompt;
         let (mut prompts, mut commands) = (Vec::new(), Vec::new());
@@ -472,8 +472,8 @@ fn names_own_command(text: &str) -> bool {
     matches!(form(text), Form::Slash(name, _) if commands::find(name).is_some())
 }
 
-/// What a line looks like. Slash text is literal when it is `/`, begins with `/ `, or when its first word has
-/// another slash.
+/// What a line looks like. Slash text is literal when it is `/`, begins with `/ `, or when its
+/// first word has another slash.
 fn form(text: &str) -> Form<'_> {
     if let Some(command) = text.strip_prefix('!') {
         let aside = command.strip_prefix('!');

@@ -1,4 +1,5 @@
-//! Commands, pickers and panels: keys go in, what the core is told and what the files hold come out.
+//! Commands, pickers and panels: keys go in, what the core is told and what the files hold come
+//! out.
 
 mod choosing;
 mod opening;

@@ -136,8 +136,8 @@ fn ends_recovery(event: &TurnEvent) -> bool {
     )
 }
 
-/// Why a request failed for good, as the row says it: what class of failure, what happened, and what
-/// can be done about it.
+/// Why a request failed for good, as the row says it: what class of failure, what happened, and
+/// what can be done about it.
 pub fn failure_text(error: &str, details: &Details, settings: &Settings) -> String {
     let failure = &details.failure;
     let headline = match failure.cause {

@@ -12,7 +12,8 @@ use crate::tui::input::Parked;
 const EDITOR_END: Duration = Duration::from_millis(300);
 
 impl Loop {
-    /// Gives the terminal to the editor. Meanwhile nothing is read or painted, and all else goes on.
+    /// Gives the terminal to the editor. Meanwhile nothing is read or painted, and all else goes
+    /// on.
     pub(super) fn edit(&mut self, text: &str) {
         if self.editing.is_some() {
             return;

@@ -1,4 +1,5 @@
-//! What an extension chooses for the session: another model or effort, as `/models` and `/effort` do.
+//! What an extension chooses for the session: another model or effort, as `/models` and `/effort`
+//! do.
 //!
 //! The catalog is read from files, so each choice is a task. They are made one after another: an
 //! effort is one of the model that was chosen before it.

@@ -1,7 +1,7 @@
 //! Completions of a command's arguments: asked of its extension while the draft is `/name …`.
 //!
-//! One question is on its way at a time. An answer to a draft that has changed since is dropped, and
-//! the new one is asked about.
+//! One question is on its way at a time. An answer to a draft that has changed since is dropped,
+//! and the new one is asked about.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! What extensions show and ask.
 //!
 //! Each kind of thing has its file: slots that stay, questions that wait for an answer, the panel,
-//! the side pane, calls that wait for an extension, choices that one makes, entries that one renders.
-//! Where several could take a key, the order is here.
+//! the side pane, calls that wait for an extension, choices that one makes, entries that one
+//! renders. Where several could take a key, the order is here.
 
 mod calls;
 mod choose;
@@ -219,8 +219,8 @@ impl App {
         question::waiting(&asks, !is_behind_pane, row, columns)
     }
 
-    /// Whether who presses keys plays in a panel or a pane and writes nothing, also when a question has
-    /// come over it.
+    /// Whether who presses keys plays in a panel or a pane and writes nothing, also when a question
+    /// has come over it.
     pub(super) fn plays(&self) -> bool {
         let pane = self.extensions.pane.as_ref();
         self.extensions.panels.takes_keys() || pane.is_some_and(|pane| pane.focused)
@@ -322,7 +322,8 @@ impl App {
         }
     }
 
-    /// Whether something of an extension's has the keys, or a question gets them with the next frame.
+    /// Whether something of an extension's has the keys, or a question gets them with the next
+    /// frame.
     pub(super) fn extension_has_or_gets_keys(&self) -> bool {
         self.extensions.questions.has_any() || self.plays()
     }
@@ -354,7 +355,8 @@ impl App {
         self.effects.extend(gone.map(|ask| refused(ask, why)));
     }
 
-    /// The session is another one: what was shown in the one before goes, and who showed it is told.
+    /// The session is another one: what was shown in the one before goes, and who showed it is
+    /// told.
     pub(super) fn clear_shown(&mut self) {
         self.extensions.slots = Slots::default();
         self.close_pane();

@@ -111,8 +111,8 @@ impl App {
         self.extensions.pane.is_some()
     }
 
-    /// Whether keys go to the pane. What opens over the conversation has them first, until the person
-    /// leaves it for the pane.
+    /// Whether keys go to the pane. What opens over the conversation has them first, until the
+    /// person leaves it for the pane.
     pub(in crate::tui::app) fn pane_has_focus(&self) -> bool {
         let is_free = self.surface.is_none() && !self.extensions.questions.is_open();
         let pane = self.extensions.pane.as_ref();

@@ -99,8 +99,8 @@ impl Panels {
 }
 
 impl App {
-    /// A key while a panel shows: Esc closes it, and an interactive one gets every other. One that is
-    /// only looked at is scrolled while there is more of it.
+    /// A key while a panel shows: Esc closes it, and an interactive one gets every other. One that
+    /// is only looked at is scrolled while there is more of it.
     pub(super) fn panel_key(&mut self, press: KeyPress) -> bool {
         let panels = &mut self.extensions.panels;
         let Some(shown) = &mut panels.0 else {

@@ -157,8 +157,8 @@ impl Questions {
 }
 
 impl App {
-    /// Nobody waits for these answers any more; says which they are. What was typed into a field that
-    /// goes is not lost.
+    /// Nobody waits for these answers any more; says which they are. What was typed into a field
+    /// that goes is not lost.
     pub(super) fn take_back(
         &mut self,
         now: Instant,
